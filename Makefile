@@ -1,0 +1,35 @@
+# make plan: set up the planner and plan an example.   make test: set up everything the tests need and run all checks.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+NATIVE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard gsp_fd/core/*.cpp gsp_fd/core/*.h training/kernel/*)
+
+.PHONY: plan test check clean
+plan: $(VENV)/.planner
+	$(BIN)/gsp-plan examples/blocksworld/domain.pddl examples/blocksworld/p02.pddl --heuristic hff --search wastar -w 2
+
+test: check
+	$(BIN)/python -m pytest -n 2 -q tests
+
+check: $(VENV)/.tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(VENV)/.python:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install -c constraints.txt scikit-build-core nanobind ninja
+	touch $@
+
+# Editable: Python changes need nothing, changes of the native core build it again.
+$(VENV)/.planner: $(VENV)/.python $(NATIVE)
+	$(PIP) install -c constraints.txt --no-build-isolation -e '.[cpu,translate]'
+	touch $@
+
+$(VENV)/.tests: $(VENV)/.planner
+	$(PIP) install -c constraints.txt --no-build-isolation -e '.[cpu,train,test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build

@@ -1,0 +1,8 @@
+"""gsp-fd: planning with learned heuristics behind Fast Downward's interface.
+
+This room holds the planner: tasks, states, heuristics, search and validation. It never imports torch.
+"""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

@@ -1,0 +1,51 @@
+#include "common.h"
+
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace gsp {
+
+double cpu_seconds() {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+size_t resident_kb() {
+    if (FILE *file = std::fopen("/proc/self/statm", "r")) {
+        long total = 0, resident = 0;
+        int fields = std::fscanf(file, "%ld %ld", &total, &resident);
+        std::fclose(file);
+        if (fields == 2) return static_cast<size_t>(resident) * static_cast<size_t>(sysconf(_SC_PAGESIZE)) / 1024;
+    }
+    return peak_kb();
+}
+
+size_t peak_kb() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+    return static_cast<size_t>(usage.ru_maxrss) / 1024;
+#else
+    return static_cast<size_t>(usage.ru_maxrss);
+#endif
+}
+
+Watch::Watch(double cpu_limit, size_t max_kb, std::function<bool()> poll)
+    : cpu_deadline_(std::isinf(cpu_limit) ? cpu_limit : cpu_seconds() + cpu_limit),
+      max_kb_(max_kb), poll_(std::move(poll)), next_(std::chrono::steady_clock::now()) {}
+
+bool Watch::check(std::chrono::steady_clock::time_point now) {
+    using std::chrono::milliseconds;
+    next_ = now + milliseconds(10);
+    if (cpu_seconds() >= cpu_deadline_) stop_ = Stop::time;
+    else if (max_kb_ != 0 && resident_kb() >= max_kb_) stop_ = Stop::memory;
+    else if (poll_ && poll_()) stop_ = Stop::interrupted;
+    return stop_ != Stop::none;
+}
+
+}  // namespace gsp

@@ -1,0 +1,74 @@
+// Evaluators: numbers for states, and expressions over them. A heuristic is a leaf with a slot of its own in the table of
+// values of a state; everything else is an expression over those slots and g.
+#pragma once
+
+#include <limits>
+
+#include "state_space.h"
+
+namespace gsp {
+
+constexpr double dead_end = std::numeric_limits<double>::infinity();
+
+enum class CostType { normal, one, plusone };
+
+inline int32_t adjusted_cost(int32_t cost, CostType type, bool unit_cost) {
+    if (type == CostType::normal) return cost;
+    if (type == CostType::one || unit_cost) return 1;
+    return cost + 1;
+}
+
+class Heuristic;
+
+class Evaluator {
+public:
+    virtual ~Evaluator() = default;
+    /// Value for a state with path cost g whose heuristic values are in `slots`.
+    virtual double value(double g, const double *slots) const = 0;
+    virtual void collect(std::vector<Heuristic *> &heuristics) = 0;
+};
+
+using EvaluatorPtr = std::shared_ptr<Evaluator>;
+
+class Heuristic : public Evaluator {
+public:
+    explicit Heuristic(std::string name) : name(std::move(name)) {}
+
+    /// Called by a search before its first evaluation.
+    virtual void bind(StateSpace &space) = 0;
+    /// Values of several states; `dead_end` where no plan exists as far as the heuristic knows.
+    virtual void evaluate(std::span<const int32_t> states, double *values) = 0;
+    /// The same for one state, with the operators it prefers.
+    virtual double evaluate_preferred(int32_t state, std::vector<int32_t> &preferred) {
+        preferred.clear();
+        double value = 0;
+        evaluate({&state, 1}, &value);
+        return value;
+    }
+    /// True if several states at once are cheaper than one after another.
+    virtual bool batched() const { return false; }
+    /// True if every operator of a state has a value of its own (a Q-function); the state's value is the least of them.
+    virtual bool per_operator() const { return false; }
+    /// Values of the operators of several states, in the order of `operators.values`. Only if per_operator().
+    virtual void evaluate_operators(std::span<const int32_t> /*states*/, const Rows & /*operators*/, double * /*values*/) {
+        throw std::logic_error("heuristic " + name + " has no values for operators");
+    }
+    /// True if a dead end is one for sure.
+    virtual bool safe() const { return true; }
+
+    double value(double, const double *slots) const override { return slots[slot]; }
+    void collect(std::vector<Heuristic *> &heuristics) override;
+
+    const std::string name;
+    int32_t slot = 0;  // given by the search
+};
+
+std::shared_ptr<Heuristic> make_blind(CostType cost_type, std::string name);
+std::shared_ptr<Heuristic> make_goal_count(std::string name);
+EvaluatorPtr make_g();
+EvaluatorPtr make_constant(double value);
+EvaluatorPtr make_weighted(EvaluatorPtr evaluator, double weight);
+EvaluatorPtr make_sum(std::vector<EvaluatorPtr> parts);
+EvaluatorPtr make_max(std::vector<EvaluatorPtr> parts);
+
+}  // namespace gsp

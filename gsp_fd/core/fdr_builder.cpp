@@ -1,0 +1,285 @@
+// Ground actions to finite-domain variables: each mutex group becomes a variable, largest first; what is left is binary.
+#include <algorithm>
+#include <queue>
+
+#include "grounder.h"
+
+namespace gsp {
+namespace {
+
+
+constexpr const char *none_of_those = "<none of those>";
+
+class FdrBuilder {
+public:
+    FdrBuilder(const LiftedTask &task, const Grounding &grounding, std::vector<std::vector<int32_t>> groups)
+        : task_(task), grounding_(grounding), groups_(std::move(groups)), place_(grounding.atoms.size(), {-1, -1}),
+          mirror_(grounding.atoms.size(), -1) {}
+
+    std::shared_ptr<GroundTask> run() {
+        out_ = std::make_shared<GroundTask>();
+        out_->metric = task_.metric;
+        if (!grounding_.solvable) return trivial(false);
+        choose_variables();
+        mirror_negated();
+        set_initial_and_goal();
+        for (const GroundAction &action : grounding_.actions) add_operator(action);
+        if (contradictory_goal_) return trivial(false);
+        if (out_->goal.empty()) return trivial(true);
+        drop_irrelevant();
+        add_mutex_groups();
+        out_->finish();
+        return out_;
+    }
+
+private:
+    std::string name(int32_t atom) const {
+        return task_.atom_name(grounding_.atoms[atom].predicate, grounding_.atoms[atom].args.data());
+    }
+
+    /// A task with one variable, solved from the start or never.
+    std::shared_ptr<GroundTask> trivial(bool solved) {
+        auto task = std::make_shared<GroundTask>();
+        task->metric = task_.metric;
+        task->variables.push_back({"var0", -1, {"Atom dummy(val1)", "Atom dummy(val2)"}});
+        task->initial = {0};
+        task->goal = {{0, solved ? 0 : 1}};
+        task->finish();
+        return task;
+    }
+
+    void add_variable(const std::vector<int32_t> &atoms, bool with_none) {
+        auto variable = static_cast<int32_t>(out_->variables.size());
+        Variable v{"var" + std::to_string(variable), -1, {}};
+        for (int32_t atom : atoms) {
+            place_[atom] = {variable, static_cast<int32_t>(v.value_names.size())};
+            v.value_names.push_back("Atom " + name(atom));
+        }
+        if (atoms.size() == 1) v.value_names.push_back("NegatedAtom " + name(atoms[0]));
+        else if (with_none) v.value_names.push_back(none_of_those);
+        none_.push_back(with_none ? static_cast<int32_t>(atoms.size()) : -1);
+        out_->variables.push_back(std::move(v));
+    }
+    void choose_variables() {
+        Rows members;
+        for (const auto &group : groups_) members.push(group);
+        Rows groups_of = members.inverted(place_.size());
+        std::vector<int32_t> open(groups_.size());
+        std::priority_queue<std::pair<int32_t, int32_t>> queue;  // (uncovered atoms, group)
+        for (size_t g = 0; g < groups_.size(); ++g) {
+            open[g] = static_cast<int32_t>(groups_[g].size());
+            queue.emplace(open[g], -static_cast<int32_t>(g));
+        }
+        while (!queue.empty()) {
+            auto [size, negated] = queue.top();
+            queue.pop();
+            int32_t g = -negated;
+            if (size != open[g] || size < 2) {
+                if (size > open[g] && open[g] >= 2) queue.emplace(open[g], negated);
+                continue;
+            }
+            std::vector<int32_t> atoms;
+            for (int32_t a : groups_[g])
+                if (place_[a].variable < 0) atoms.push_back(a);
+            add_variable(atoms, atoms.size() < groups_[g].size() || !exactly_one(g));
+            for (int32_t a : atoms)
+                for (int32_t other : groups_of[a]) --open[other];
+        }
+        for (size_t a = 0; a < place_.size(); ++a)
+            if (place_[a].variable < 0) add_variable({static_cast<int32_t>(a)}, true);
+    }
+    /// True if no action takes the group's atom away without giving it another one.
+    bool exactly_one(int32_t g) {
+        if (leaves_none_.empty()) find_groups_left_empty();
+        return !leaves_none_[g];
+    }
+    void find_groups_left_empty() {
+        leaves_none_.assign(groups_.size(), 0);
+        Rows members;
+        for (const auto &group : groups_) members.push(group);
+        Rows groups_of = members.inverted(place_.size());
+        std::vector<int32_t> gains;
+        for (const GroundAction &action : grounding_.actions) {
+            gains.clear();
+            for (int32_t a : action.add)
+                for (int32_t g : groups_of[a]) gains.push_back(g);
+            for (int32_t a : action.del)
+                for (int32_t g : groups_of[a])
+                    if (std::find(gains.begin(), gains.end(), g) == gains.end()) leaves_none_[g] = 1;
+        }
+    }
+
+    /// Negative conditions are facts too: on a binary variable its other value, on a larger one a variable of its own that
+    /// follows the atom. Only conditions that the positive ones do not decide count.
+    void mirror_negated() {
+        for (const GroundAction &action : grounding_.actions)
+            for (int32_t a : action.neg)
+                if (!decided(action, a)) mirror(a);
+        for (int32_t a : grounding_.goal_negative) mirror(a);
+    }
+    bool decided(const GroundAction &action, int32_t atom) const {
+        return std::any_of(action.pre.begin(), action.pre.end(),
+                           [&](int32_t pre) { return place_[pre].variable == place_[atom].variable; });
+    }
+    void mirror(int32_t atom) {
+        if (mirror_[atom] >= 0 || out_->variables[place_[atom].variable].size() == 2) return;
+        mirror_[atom] = static_cast<int32_t>(out_->variables.size());
+        out_->variables.push_back({"var" + std::to_string(mirror_[atom]), -1,
+                                   {"Atom " + name(atom), "NegatedAtom " + name(atom)}});
+        none_.push_back(1);
+    }
+    /// The fact "atom is false".
+    Fact negated(int32_t atom) const {
+        if (mirror_[atom] >= 0) return {mirror_[atom], 1};
+        return {place_[atom].variable, 1 - place_[atom].value};
+    }
+
+    void set_initial_and_goal() {
+        out_->initial.assign(out_->variables.size(), 0);
+        for (size_t v = 0; v < none_.size(); ++v) out_->initial[v] = std::max(none_[v], 0);
+        for (int32_t a : grounding_.init) {
+            out_->initial[place_[a].variable] = place_[a].value;
+            if (mirror_[a] >= 0) out_->initial[mirror_[a]] = 0;
+        }
+        for (int32_t a : grounding_.goal_positive) out_->goal.push_back(place_[a]);
+        for (int32_t a : grounding_.goal_negative) out_->goal.push_back(negated(a));
+        contradictory_goal_ = !normalise(out_->goal);
+    }
+    /// Sorts and removes repetitions; false if a variable has two values.
+    static bool normalise(std::vector<Fact> &facts) {
+        std::sort(facts.begin(), facts.end());
+        facts.erase(std::unique(facts.begin(), facts.end()), facts.end());
+        for (size_t i = 1; i < facts.size(); ++i)
+            if (facts[i].variable == facts[i - 1].variable) return false;
+        return true;
+    }
+
+    void add_operator(const GroundAction &action) {
+        Operator op;
+        op.cost = action.cost;
+        for (int32_t a : action.pre) op.preconditions.push_back(place_[a]);
+        for (int32_t a : action.neg)
+            if (!decided(action, a)) op.preconditions.push_back(negated(a));
+        if (!normalise(op.preconditions)) return;
+        auto required = [&](int32_t variable) {
+            for (const Fact &fact : op.preconditions)
+                if (fact.variable == variable) return fact.value;
+            return -1;
+        };
+        auto set = [&](Fact fact) {
+            if (required(fact.variable) != fact.value) op.effects.push_back({{}, fact});
+        };
+        for (int32_t a : action.add) {
+            set(place_[a]);
+            if (mirror_[a] >= 0) set({mirror_[a], 0});
+        }
+        for (int32_t a : action.del) {
+            if (mirror_[a] >= 0) set({mirror_[a], 1});
+            auto [variable, value] = place_[a];
+            bool replaced = std::any_of(action.add.begin(), action.add.end(),
+                                        [&, v = variable](int32_t b) { return place_[b].variable == v; });
+            int32_t before = required(variable);
+            if (replaced || (before >= 0 && before != value)) continue;
+            Fact gone{variable, out_->variables[variable].size() == 2 ? 1 - value : none_[variable]};
+            if (before == value || out_->variables[variable].size() == 2) set(gone);
+            else op.effects.push_back({{{variable, value}}, gone});
+        }
+        std::sort(op.effects.begin(), op.effects.end(),
+                  [](const Effect &a, const Effect &b) { return a.fact < b.fact; });
+        op.effects.erase(std::unique(op.effects.begin(), op.effects.end(),
+                                     [](const Effect &a, const Effect &b) {
+                                         return a.fact == b.fact && a.conditions == b.conditions;
+                                     }),
+                         op.effects.end());
+        if (op.effects.empty()) return;
+        out_->operators.push_back(std::move(op));
+        out_->add_name(task_.action_name(action.tuple.data(), action.tuple.size()));
+    }
+
+    /// Keeps the variables from which the goal can be influenced, as Fast Downward does.
+    void drop_irrelevant() {
+        std::vector<char> relevant(out_->variables.size(), 0);
+        std::vector<std::vector<int32_t>> setters(out_->variables.size());
+        for (size_t o = 0; o < out_->operators.size(); ++o)
+            for (const Effect &effect : out_->operators[o].effects)
+                setters[effect.fact.variable].push_back(static_cast<int32_t>(o));
+        std::vector<int32_t> stack;
+        std::vector<char> seen(out_->operators.size(), 0);
+        auto mark = [&](int32_t variable) {
+            if (!relevant[variable]) relevant[variable] = 1, stack.push_back(variable);
+        };
+        for (const Fact &fact : out_->goal) mark(fact.variable);
+        while (!stack.empty()) {
+            int32_t variable = stack.back();
+            stack.pop_back();
+            for (int32_t o : setters[variable]) {
+                const Operator &op = out_->operators[o];
+                for (const Effect &effect : op.effects)
+                    if (effect.fact.variable == variable)
+                        for (const Fact &fact : effect.conditions) mark(fact.variable);
+                if (seen[o]) continue;
+                seen[o] = 1;
+                for (const Fact &fact : op.preconditions) mark(fact.variable);
+            }
+        }
+        std::vector<int32_t> renumbered(out_->variables.size(), -1);
+        auto kept = std::make_shared<GroundTask>();
+        kept->metric = out_->metric;
+        for (size_t v = 0; v < relevant.size(); ++v) {
+            if (!relevant[v]) continue;
+            renumbered[v] = static_cast<int32_t>(kept->variables.size());
+            kept->variables.push_back(std::move(out_->variables[v]));
+            kept->variables.back().name = "var" + std::to_string(renumbered[v]);
+            kept->initial.push_back(out_->initial[v]);
+        }
+        auto rename = [&](Fact &fact) { fact.variable = renumbered[fact.variable]; };
+        kept->goal = out_->goal;
+        for (Fact &fact : kept->goal) rename(fact);
+        for (size_t o = 0; o < out_->operators.size(); ++o) {
+            Operator &op = out_->operators[o];
+            std::erase_if(op.effects, [&](const Effect &effect) { return !relevant[effect.fact.variable]; });
+            if (op.effects.empty()) continue;
+            for (Fact &fact : op.preconditions) rename(fact);
+            for (Effect &effect : op.effects) {
+                rename(effect.fact);
+                for (Fact &fact : effect.conditions) rename(fact);
+            }
+            kept->operators.push_back(std::move(op));
+            kept->add_name(out_->operator_name(o));
+        }
+        for (Fact &fact : place_) fact.variable = renumbered[fact.variable];
+        out_ = kept;
+    }
+    /// Groups that are not simply the values of one variable.
+    void add_mutex_groups() {
+        for (const auto &group : groups_) {
+            std::vector<Fact> facts;
+            for (int32_t a : group)
+                if (place_[a].variable >= 0) facts.push_back(place_[a]);
+            std::sort(facts.begin(), facts.end());
+            if (facts.size() > 1 && facts.front().variable != facts.back().variable)
+                out_->mutex_groups.push_back(std::move(facts));
+        }
+    }
+
+    const LiftedTask &task_;
+    const Grounding &grounding_;
+    std::vector<std::vector<int32_t>> groups_;
+    std::vector<Fact> place_;       // atom -> its fact
+    std::vector<int32_t> mirror_;   // atom -> variable that tells whether it is false, or -1
+    std::vector<int32_t> none_;     // variable -> value "none of those", or -1
+    std::vector<char> leaves_none_;
+    bool contradictory_goal_ = false;
+    std::shared_ptr<GroundTask> out_;
+};
+
+}  // namespace
+
+std::shared_ptr<GroundTask> ground(const LiftedTask &task, Watch &watch) {
+    Grounding grounding = ground_actions(task, watch);
+    auto groups = mutex_groups(task, grounding);
+    watch.throw_if_expired();
+    return FdrBuilder(task, grounding, std::move(groups)).run();
+}
+
+}  // namespace gsp

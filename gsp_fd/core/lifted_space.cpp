@@ -1,0 +1,117 @@
+#include "lifted_space.h"
+
+#include <algorithm>
+
+namespace gsp {
+
+LiftedSpace::LiftedSpace(std::shared_ptr<const LiftedTask> task) : task_(std::move(task)), database_(*task_) {
+    for (const GroundAtom &atom : task_->goal_positive)
+        goal_positive_.push_back(database_.intern(atom.predicate, atom.args.data()));
+    for (const GroundAtom &atom : task_->goal_negative)
+        goal_negative_.push_back(database_.intern(atom.predicate, atom.args.data()));
+    std::vector<int32_t> atoms;
+    for (const GroundAtom &atom : task_->init)
+        if (task_->fluent[atom.predicate]) atoms.push_back(database_.intern(atom.predicate, atom.args.data()));
+    initial_ = insert(std::move(atoms));
+}
+
+int32_t LiftedSpace::insert(std::vector<int32_t> atoms) {
+    std::sort(atoms.begin(), atoms.end());
+    atoms.erase(std::unique(atoms.begin(), atoms.end()), atoms.end());
+    uint64_t hash = 0;
+    for (int32_t atom : atoms) hash ^= zobrist(atom);
+    return register_row(atoms, hash);
+}
+
+int32_t LiftedSpace::register_row(const std::vector<int32_t> &atoms, uint64_t hash) {
+    auto fresh = static_cast<int32_t>(rows_.size());
+    int32_t id = index_.find_or_insert(hash, fresh, [&](int32_t other) {
+        return rows_[other].hash == hash && rows_[other].count == atoms.size() &&
+               std::memcmp(rows_[other].atoms, atoms.data(), atoms.size() * sizeof(int32_t)) == 0;
+    });
+    if (id != fresh) return id;
+    if (chunk_used_ + atoms.size() > chunk_size_) {
+        chunk_size_ = std::max<size_t>(atoms.size(), 1 << 16);
+        chunks_.push_back(std::make_unique_for_overwrite<int32_t[]>(chunk_size_));
+        pool_ints_ += chunk_size_;
+        chunk_used_ = 0;
+    }
+    int32_t *place = chunks_.back().get() + chunk_used_;
+    std::copy(atoms.begin(), atoms.end(), place);
+    chunk_used_ += atoms.size();
+    rows_.push_back({place, static_cast<uint32_t>(atoms.size()), hash});
+    return id;
+}
+
+size_t LiftedSpace::state_bytes() const {
+    return pool_ints_ * sizeof(int32_t) + rows_.capacity() * sizeof(Row) + index_.bytes();
+}
+
+void LiftedSpace::load(int32_t state) {
+    if (state == current_) return;
+    current_ = state;
+    database_.clear_fluents();
+    for (int32_t atom : atoms(state)) database_.add(atom);
+}
+
+int32_t LiftedSpace::unsatisfied_goals() {
+    int32_t open = 0;
+    for (int32_t atom : goal_positive_) open += !database_.holds(atom);
+    for (int32_t atom : goal_negative_) open += database_.holds(atom);
+    return open;
+}
+
+void LiftedSpace::applicable(std::vector<int32_t> &operators) {
+    int32_t tuple[1 + LiftedTask::max_parameters];
+    for (size_t s = 0; s < task_->schemas.size(); ++s) {
+        const Schema &schema = task_->schemas[s];
+        size_t count = schema.parameters.size();
+        tuple[0] = static_cast<int32_t>(s);
+        database_.match(schema, false, [&](const int32_t *binding) {
+            std::copy(binding, binding + count, tuple + 1);
+            int32_t id = actions_.intern(0, tuple, count + 1);
+            if (static_cast<size_t>(id) == costs_.size()) costs_.push_back(task_->cost(schema, binding));
+            operators.push_back(id);
+        });
+    }
+}
+
+int32_t LiftedSpace::apply(int32_t op) {
+    const int32_t *tuple = actions_.args(op);
+    const Schema &schema = task_->schemas[tuple[0]];
+    const int32_t *binding = tuple + 1;
+    int32_t args[LiftedTask::max_parameters];
+    auto ground = [&](const std::vector<Literal> &literals, std::vector<int32_t> &out) {
+        out.clear();
+        for (const Literal &literal : literals) {
+            for (size_t i = 0; i < literal.args.size(); ++i) args[i] = ground_term(literal.args[i], binding);
+            out.push_back(database_.intern(literal.predicate, args));
+        }
+        std::sort(out.begin(), out.end());
+        out.erase(std::unique(out.begin(), out.end()), out.end());
+    };
+    ground(schema.add, added_);
+    ground(schema.del, deleted_);
+    uint64_t hash = rows_[current_].hash;
+    buffer_.clear();
+    size_t add = 0;
+    auto put_added_before = [&](int32_t limit) {
+        for (; add < added_.size() && added_[add] < limit; ++add) {
+            buffer_.push_back(added_[add]);
+            hash ^= zobrist(added_[add]);
+        }
+    };
+    for (int32_t atom : atoms(current_)) {
+        put_added_before(atom);
+        bool kept_by_add = add < added_.size() && added_[add] == atom;
+        add += kept_by_add;
+        if (!kept_by_add && std::binary_search(deleted_.begin(), deleted_.end(), atom)) hash ^= zobrist(atom);
+        else buffer_.push_back(atom);
+    }
+    put_added_before(INT32_MAX);
+    return register_row(buffer_, hash);
+}
+
+std::string LiftedSpace::operator_name(int32_t op) const { return task_->action_name(actions_.args(op), actions_.count(op)); }
+
+}  // namespace gsp

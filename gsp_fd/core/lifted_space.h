@@ -1,0 +1,58 @@
+// States of a lifted task: sorted atom numbers, registered with an incremental hash. Nothing is grounded ahead.
+#pragma once
+
+#include "lifted_task.h"
+#include "state_space.h"
+
+namespace gsp {
+
+class LiftedSpace final : public StateSpace {
+public:
+    explicit LiftedSpace(std::shared_ptr<const LiftedTask> task);
+
+    int32_t initial_state() override { return initial_; }
+    void load(int32_t state) override;
+    int32_t unsatisfied_goals() override;
+    void applicable(std::vector<int32_t> &operators) override;
+    int32_t apply(int32_t op) override;
+
+    int32_t cost(int32_t op) const override { return costs_[op]; }
+    bool unit_cost() const override { return task_->unit_cost; }
+    int32_t min_cost() const override { return task_->min_cost; }
+    size_t num_states() const override { return rows_.size(); }
+    size_t state_bytes() const override;
+    std::string operator_name(int32_t op) const override;
+
+    const LiftedTask &task() const { return *task_; }
+    std::shared_ptr<const LiftedTask> shared_task() const { return task_; }
+    Database &database() { return database_; }
+    /// Fluent atoms of a state, sorted.
+    std::span<const int32_t> atoms(int32_t state) const { return {rows_[state].atoms, rows_[state].count}; }
+    /// The number of a state given by its fluent atoms, new or known.
+    int32_t insert(std::vector<int32_t> atoms);
+    /// (schema, objects...) of an operator.
+    std::span<const int32_t> action(int32_t op) const { return {actions_.args(op), actions_.count(op)}; }
+
+private:
+    struct Row {
+        const int32_t *atoms;
+        uint32_t count;
+        uint64_t hash;
+    };
+    int32_t register_row(const std::vector<int32_t> &atoms, uint64_t hash);
+    uint64_t zobrist(int32_t atom) const { return mix(static_cast<uint64_t>(atom) + 1); }
+
+    std::shared_ptr<const LiftedTask> task_;
+    Database database_;
+    TupleTable actions_;  // symbol 0, tuple (schema, objects...)
+    std::vector<int32_t> costs_;
+    std::vector<Row> rows_;
+    RowSet index_;
+    std::vector<std::unique_ptr<int32_t[]>> chunks_;
+    size_t chunk_used_ = 0, chunk_size_ = 0, pool_ints_ = 0;
+    std::vector<int32_t> goal_positive_, goal_negative_;
+    int32_t initial_ = -1, current_ = -1;
+    std::vector<int32_t> buffer_, added_, deleted_;
+};
+
+}  // namespace gsp

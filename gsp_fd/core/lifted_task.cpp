@@ -1,0 +1,135 @@
+#include "lifted_task.h"
+
+#include <algorithm>
+
+namespace gsp {
+
+void LiftedTask::check_literal(const Literal &literal, size_t parameters, const std::vector<int32_t> &arity) const {
+    if (literal.predicate < 0 || static_cast<size_t>(literal.predicate) >= arity.size() ||
+        literal.args.size() != static_cast<size_t>(arity[literal.predicate]) || literal.args.size() > max_parameters)
+        throw InputError("a literal has an unknown predicate or a wrong number of arguments");
+    for (int32_t term : literal.args)
+        if (term >= static_cast<int32_t>(parameters) || -term - 1 >= static_cast<int32_t>(objects.size()))
+            throw InputError("a literal has an argument out of range");
+}
+
+void LiftedTask::finish() {
+    is_member.assign(type_members.size(), std::vector<char>(objects.size(), 0));
+    for (size_t t = 0; t < type_members.size(); ++t)
+        for (int32_t o : type_members[t]) is_member[t].at(o) = 1;
+    if (arities.size() != predicates.size() || fluent.size() != predicates.size())
+        throw InputError("the tables of predicates have different lengths");
+    std::vector<int32_t> function_arity;
+    for (auto &table : function_values) {
+        std::sort(table.begin(), table.end());
+        function_arity.push_back(table.empty() ? 0 : static_cast<int32_t>(table[0].first.size()));
+    }
+    unit_cost = true;
+    min_cost = schemas.empty() ? 1 : INT32_MAX;
+    for (const Schema &schema : schemas) {
+        if (schema.positive.size() > max_preconditions || schema.parameters.size() > max_parameters)
+            throw InputError("action " + schema.name + " is too large for the lifted engine");
+        for (int32_t type : schema.parameters)
+            if (type < 0 || static_cast<size_t>(type) >= type_members.size()) throw InputError("unknown parameter type");
+        for (const auto *part : {&schema.positive, &schema.negative, &schema.add, &schema.del})
+            for (const Literal &literal : *part) check_literal(literal, schema.parameters.size(), arities);
+        for (const Literal &term : schema.cost_terms) check_literal(term, schema.parameters.size(), function_arity);
+        unit_cost = unit_cost && (!metric || (schema.cost_terms.empty() && schema.cost == 1));
+        int32_t least = metric ? schema.cost : 1;
+        for (const Literal &term : schema.cost_terms) {
+            int32_t smallest = INT32_MAX;
+            for (const auto &[args, value] : function_values[term.predicate]) smallest = std::min(smallest, value);
+            least += smallest == INT32_MAX ? 0 : smallest;
+        }
+        min_cost = std::min(min_cost, least);
+    }
+    for (const auto *part : {&init, &goal_positive, &goal_negative})
+        for (const GroundAtom &atom : *part) {
+            check_literal({atom.predicate, {}}, 0, std::vector<int32_t>(predicates.size(), 0));
+            if (atom.args.size() != static_cast<size_t>(arities[atom.predicate])) throw InputError("wrong number of arguments");
+            for (int32_t o : atom.args) is_member.at(0).at(o);
+        }
+}
+
+int32_t LiftedTask::cost(const Schema &schema, const int32_t *args) const {
+    if (!metric) return 1;
+    int64_t total = schema.cost;
+    std::vector<int32_t> key;
+    for (const Literal &term : schema.cost_terms) {
+        key.clear();
+        for (int32_t t : term.args) key.push_back(ground_term(t, args));
+        const auto &table = function_values[term.predicate];
+        auto it = std::lower_bound(table.begin(), table.end(), key,
+                                   [](const auto &entry, const auto &wanted) { return entry.first < wanted; });
+        if (it == table.end() || it->first != key)
+            throw InputError("the cost of " + schema.name + " is not given in the initial state for all its arguments");
+        total += it->second;
+    }
+    return static_cast<int32_t>(std::min<int64_t>(total, INT32_MAX));
+}
+
+std::string LiftedTask::action_name(const int32_t *tuple, size_t count) const {
+    std::string name = schemas[tuple[0]].name;
+    for (size_t i = 1; i < count; ++i) name += " " + objects[tuple[i]];
+    return name;
+}
+
+std::string LiftedTask::atom_name(int32_t predicate, const int32_t *args) const {
+    std::string name = predicates[predicate] + "(";
+    for (int32_t i = 0; i < arities[predicate]; ++i) name += (i ? ", " : "") + objects[args[i]];
+    return name + ")";
+}
+
+Database::Database(const LiftedTask &task) : task_(task), relations_(task.predicates.size()) {
+    for (size_t p = 0; p < relations_.size(); ++p) {
+        relations_[p].arity = task.arities[p];
+        relations_[p].by_argument.resize(static_cast<size_t>(task.arities[p]) * task.objects.size());
+    }
+    for (const GroundAtom &atom : task.init)
+        if (!task.fluent[atom.predicate]) add(intern(atom.predicate, atom.args.data()));
+}
+
+void Database::add(int32_t atom) {
+    if (truth_[atom]) return;
+    truth_[atom] = 1;
+    int32_t predicate = atoms_.symbol(atom);
+    Relation &relation = relations_[predicate];
+    const int32_t *args = atoms_.args(atom);
+    for (int32_t i = 0; i < relation.arity; ++i) {
+        size_t slot = i * task_.objects.size() + args[i];
+        if (relation.by_argument[slot].empty()) relation.touched.push_back(static_cast<int32_t>(slot));
+        relation.by_argument[slot].push_back(relation.size);
+    }
+    relation.tuples.insert(relation.tuples.end(), args, args + relation.arity);
+    ++relation.size;
+    if (task_.fluent[predicate]) true_fluents_.push_back(atom);
+}
+
+void Database::clear_fluents() {
+    for (int32_t atom : true_fluents_) truth_[atom] = 0;
+    true_fluents_.clear();
+    for (size_t p = 0; p < relations_.size(); ++p) {
+        if (!task_.fluent[p]) continue;
+        Relation &relation = relations_[p];
+        for (int32_t slot : relation.touched) relation.by_argument[slot].clear();
+        relation.touched.clear();
+        relation.tuples.clear();
+        relation.size = 0;
+    }
+}
+
+bool Database::constraints_hold() const {
+    for (auto [a, b] : schema_->equal)
+        if (ground_term(a, binding_) != ground_term(b, binding_)) return false;
+    for (auto [a, b] : schema_->unequal)
+        if (ground_term(a, binding_) == ground_term(b, binding_)) return false;
+    int32_t args[LiftedTask::max_parameters];
+    for (const Literal &literal : schema_->negative) {
+        if (relaxed_ && task_.fluent[literal.predicate]) continue;
+        ground(literal, args);
+        if (holds(literal.predicate, args)) return false;
+    }
+    return true;
+}
+
+}  // namespace gsp

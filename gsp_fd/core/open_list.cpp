@@ -1,0 +1,233 @@
+#include "open_list.h"
+
+#include <algorithm>
+#include <map>
+
+namespace gsp {
+namespace {
+
+/// First in, first out. Memory of what was taken is given back when half of it is unused.
+class Bucket {
+public:
+    void push(Entry entry) { entries_.push_back(entry); }
+    Entry pop() {
+        Entry entry = entries_[head_++];
+        if (head_ >= 4096 && head_ * 2 >= entries_.size()) {
+            entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(head_));
+            head_ = 0;
+        }
+        return entry;
+    }
+    bool empty() const { return head_ == entries_.size(); }
+    size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
+
+private:
+    std::vector<Entry> entries_;
+    size_t head_ = 0;
+};
+
+bool all_dead(const std::vector<EvaluatorPtr> &keys, const Placement &at) {
+    return std::all_of(keys.begin(), keys.end(), [&](const EvaluatorPtr &key) {
+        return key->value(at.g, at.slots) == dead_end;
+    });
+}
+
+/// Small integer keys: an array of buckets.
+class ArrayBuckets {
+public:
+    static constexpr size_t limit = 1 << 16;
+    static bool fits(double key) { return key >= 0 && key < limit && key == static_cast<double>(static_cast<size_t>(key)); }
+    void push(double key, Entry entry) {
+        auto index = static_cast<size_t>(key);
+        if (index >= buckets_.size()) buckets_.resize(index + 1);
+        buckets_[index].push(entry);
+        lowest_ = std::min(lowest_, index);
+        ++size_;
+    }
+    bool empty() const { return size_ == 0; }
+    double lowest() {
+        while (buckets_[lowest_].empty()) ++lowest_;
+        return static_cast<double>(lowest_);
+    }
+    Entry pop() {
+        lowest();
+        --size_;
+        return buckets_[lowest_].pop();
+    }
+    void clear() {
+        buckets_.clear();
+        size_ = 0;
+        lowest_ = limit;
+    }
+    size_t bytes() const {
+        size_t total = buckets_.capacity() * sizeof(Bucket);
+        for (const Bucket &bucket : buckets_) total += bucket.bytes();
+        return total;
+    }
+
+private:
+    std::vector<Bucket> buckets_;
+    size_t lowest_ = limit, size_ = 0;
+};
+
+/// Any other key: a binary heap with the order of arrival as the last criterion.
+class Heap {
+public:
+    void push(double key, Entry entry) {
+        items_.push_back({key, arrival_++, entry});
+        std::push_heap(items_.begin(), items_.end(), after);
+    }
+    bool empty() const { return items_.empty(); }
+    double lowest() const { return items_.front().key; }
+    Entry pop() {
+        std::pop_heap(items_.begin(), items_.end(), after);
+        Entry entry = items_.back().entry;
+        items_.pop_back();
+        return entry;
+    }
+    void clear() { items_.clear(); }
+    size_t bytes() const { return items_.capacity() * sizeof(Item); }
+
+private:
+    struct Item {
+        double key;
+        uint64_t arrival;
+        Entry entry;
+    };
+    static bool after(const Item &a, const Item &b) {
+        return a.key != b.key ? a.key > b.key : a.arrival > b.arrival;
+    }
+    std::vector<Item> items_;
+    uint64_t arrival_ = 0;
+};
+
+class SingleOpenList final : public OpenList {
+public:
+    SingleOpenList(EvaluatorPtr key, bool preferred_only) : OpenList(preferred_only), key_(std::move(key)) {}
+    Entry pop() override {
+        bool from_buckets = !buckets_.empty() && (heap_.empty() || buckets_.lowest() <= heap_.lowest());
+        return from_buckets ? buckets_.pop() : heap_.pop();
+    }
+    bool empty() const override { return buckets_.empty() && heap_.empty(); }
+    void clear() override {
+        buckets_.clear();
+        heap_.clear();
+    }
+    bool is_dead_end(const Placement &at) const override {
+        return key_->value(at.g, at.slots) == dead_end;
+    }
+    void collect(std::vector<Heuristic *> &heuristics) override { key_->collect(heuristics); }
+    size_t bytes() const override { return buckets_.bytes() + heap_.bytes(); }
+
+protected:
+    void do_insert(Entry entry, const Placement &at) override {
+        double key = key_->value(at.g, at.slots);
+        if (key == dead_end) return;
+        if (ArrayBuckets::fits(key)) buckets_.push(key, entry);
+        else heap_.push(key, entry);
+    }
+
+private:
+    EvaluatorPtr key_;
+    ArrayBuckets buckets_;
+    Heap heap_;
+};
+
+class TieBreakingOpenList final : public OpenList {
+public:
+    TieBreakingOpenList(std::vector<EvaluatorPtr> keys, bool preferred_only, bool unsafe_pruning)
+        : OpenList(preferred_only), keys_(std::move(keys)), unsafe_pruning_(unsafe_pruning), key_(keys_.size()) {}
+    Entry pop() override {
+        auto first = buckets_.begin();
+        Entry entry = first->second.pop();
+        if (first->second.empty()) buckets_.erase(first);
+        return entry;
+    }
+    bool empty() const override { return buckets_.empty(); }
+    void clear() override { buckets_.clear(); }
+    bool is_dead_end(const Placement &at) const override {
+        if (unsafe_pruning_ && keys_[0]->value(at.g, at.slots) == dead_end) return true;
+        return all_dead(keys_, at);
+    }
+    void collect(std::vector<Heuristic *> &heuristics) override {
+        for (const EvaluatorPtr &key : keys_) key->collect(heuristics);
+    }
+    size_t bytes() const override {
+        size_t total = 0;
+        for (const auto &[key, bucket] : buckets_) total += bucket.bytes() + 64 + 8 * key.size();
+        return total;
+    }
+
+protected:
+    void do_insert(Entry entry, const Placement &at) override {
+        for (size_t i = 0; i < keys_.size(); ++i) key_[i] = keys_[i]->value(at.g, at.slots);
+        buckets_[key_].push(entry);
+    }
+
+private:
+    std::vector<EvaluatorPtr> keys_;
+    bool unsafe_pruning_;
+    std::vector<double> key_;
+    std::map<std::vector<double>, Bucket> buckets_;
+};
+
+class AlternationOpenList final : public OpenList {
+public:
+    AlternationOpenList(std::vector<OpenListPtr> lists, int32_t boost)
+        : OpenList(false), lists_(std::move(lists)), priorities_(lists_.size(), 0), boost_(boost) {}
+    Entry pop() override {
+        size_t best = lists_.size();
+        for (size_t i = 0; i < lists_.size(); ++i)
+            if (!lists_[i]->empty() && (best == lists_.size() || priorities_[i] < priorities_[best])) best = i;
+        ++priorities_[best];
+        return lists_[best]->pop();
+    }
+    bool empty() const override {
+        return std::all_of(lists_.begin(), lists_.end(), [](const OpenListPtr &list) { return list->empty(); });
+    }
+    void clear() override {
+        for (const OpenListPtr &list : lists_) list->clear();
+    }
+    bool is_dead_end(const Placement &at) const override {
+        return std::all_of(lists_.begin(), lists_.end(), [&](const OpenListPtr &list) { return list->is_dead_end(at); });
+    }
+    void collect(std::vector<Heuristic *> &heuristics) override {
+        for (const OpenListPtr &list : lists_) list->collect(heuristics);
+    }
+    void boost_preferred() override {
+        for (size_t i = 0; i < lists_.size(); ++i) {
+            if (lists_[i]->preferred_only()) priorities_[i] -= boost_;
+            lists_[i]->boost_preferred();
+        }
+    }
+    size_t bytes() const override {
+        size_t total = 0;
+        for (const OpenListPtr &list : lists_) total += list->bytes();
+        return total;
+    }
+
+protected:
+    void do_insert(Entry entry, const Placement &at) override {
+        for (const OpenListPtr &list : lists_) list->insert(entry, at);
+    }
+
+private:
+    std::vector<OpenListPtr> lists_;
+    std::vector<int64_t> priorities_;
+    int32_t boost_;
+};
+
+}  // namespace
+
+OpenListPtr make_ordered_open_list(std::vector<EvaluatorPtr> keys, bool preferred_only, bool unsafe_pruning) {
+    if (keys.empty()) throw InputError("an open list needs at least one evaluator");
+    if (keys.size() == 1) return std::make_shared<SingleOpenList>(std::move(keys[0]), preferred_only);
+    return std::make_shared<TieBreakingOpenList>(std::move(keys), preferred_only, unsafe_pruning);
+}
+
+OpenListPtr make_alternation_open_list(std::vector<OpenListPtr> lists, int32_t boost) {
+    if (lists.empty()) throw InputError("alternation needs at least one open list");
+    return std::make_shared<AlternationOpenList>(std::move(lists), boost);
+}
+
+}  // namespace gsp

@@ -1,0 +1,47 @@
+// One best-first search. Eager: an open entry is a state, placed by its own evaluation. Lazy: an open entry is an operator of
+// an evaluated state, placed by the evaluation of that state, or by the operator's own value where the heuristic is a
+// Q-function. A*, WA*, GBFS, their lazy forms, GSP's searches over state-action pairs and its policy differ in the open list.
+#pragma once
+
+#include <random>
+
+#include "open_list.h"
+
+namespace gsp {
+
+struct SearchOptions {
+    OpenListPtr open;
+    EvaluatorPtr f;  // reports jumps of f, where given
+    std::vector<std::shared_ptr<Heuristic>> preferred;
+    bool lazy = false;
+    bool reopen = false;
+    CostType cost_type = CostType::normal;
+    int64_t bound = INT64_MAX;           // on real cost, exclusive
+    int64_t max_expansions = INT64_MAX;
+    int32_t batch_size = 1;              // entries taken between two evaluations
+    bool randomize_successors = false;
+    bool preferred_successors_first = false;
+    uint64_t seed = 0;
+    std::function<void(const std::string &)> log;
+    std::function<void(int64_t expanded, int64_t evaluated, double best)> progress;
+};
+
+enum class Outcome { solved, exhausted, time, memory, interrupted, expansions };
+
+struct SearchResult {
+    Outcome outcome = Outcome::exhausted;
+    bool complete = true;  // exhausted without pruning on anything but certain dead ends
+    bool bounded = false;  // something was pruned by the bound
+    std::vector<int32_t> plan;
+    int64_t plan_cost = 0;
+    int64_t expanded = 0, reopened = 0, evaluated = 0, evaluations = 0, generated = 0, dead_ends = 0;
+    int64_t expanded_jump = 0, reopened_jump = 0, evaluated_jump = 0, generated_jump = 0;
+    bool jumped = false;
+    int64_t registered = 0;
+    double seconds = 0;  // of CPU time
+    double state_bytes = 0, node_bytes = 0, open_bytes = 0;  // in all
+};
+
+SearchResult search(StateSpace &space, const SearchOptions &options, Watch &watch);
+
+}  // namespace gsp

@@ -1,0 +1,164 @@
+"""From files to a task: PDDL lifted where possible, otherwise through Fast Downward's translator; or a SAS file.
+
+A task knows where it came from, so that plans are validated against the files and not against what the search made of them.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gsp_fd import _core
+from gsp_fd.errors import InputError
+from gsp_fd.exit_codes import ExitCode
+from gsp_fd.pddl import Domain, LiftedTask, NotLifted, Problem, lifted_task, read_domain, read_problem
+from gsp_fd.translator import translate
+from gsp_fd.validate import Validation, validate_plan, validate_sas_plan
+
+Log = Callable[[str], None]
+
+
+class LimitReached(Exception):
+    """A limit or a signal ended the loading or grounding of a task: ``time``, ``memory`` or ``interrupted``."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class TranslationFailed(Exception):
+    """Fast Downward's translator ended without a task; ``exit_code`` is its verdict, already told in the log."""
+
+    def __init__(self, exit_code: ExitCode) -> None:
+        super().__init__(exit_code.name)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """CPU seconds and resident memory for one step of the work; None for no limit."""
+
+    time: float | None = None
+    memory_kb: int | None = None
+
+
+@dataclass
+class Task:
+    """A planning task. Exactly one of ``lifted`` and ``sas`` is set.
+
+    Pickles by its Python parts; the native tasks are made again on first use.
+    """
+
+    name: str
+    domain: Domain | None = None
+    problem: Problem | None = None
+    lifted: LiftedTask | None = None
+    sas: bytes | None = None
+    sas_file: str = "output.sas"
+    not_lifted: NotLifted | None = None
+    _native_lifted: Any = field(default=None, repr=False)
+    _native_ground: Any = field(default=None, repr=False)
+
+    @property
+    def is_lifted(self) -> bool:
+        """Whether the lifted engine can take the task."""
+        return self.lifted is not None
+
+    def native_lifted(self) -> Any:
+        """The task of the lifted engine (``_core.LiftedTask``)."""
+        if self._native_lifted is None:
+            if self.lifted is None:
+                message = f"the lifted engine cannot take this task: {self._why_not_lifted()}"
+                raise InputError(message, exit_code=ExitCode.SEARCH_UNSUPPORTED)
+            self._native_lifted = _core.LiftedTask.from_spec(self.lifted)
+        return self._native_lifted
+
+    def _why_not_lifted(self) -> str:
+        return self.not_lifted.reason if self.not_lifted else "it came as SAS, without objects and schemas"
+
+    def ground(self, limits: Limits = Limits()) -> Any:  # noqa: B008 (frozen)
+        """The ground task (``_core.GroundTask``); LimitReached if grounding takes too much."""
+        if self._native_ground is None:
+            try:
+                if self.sas is not None:
+                    self._native_ground = _core.GroundTask.from_sas(self.sas)
+                else:
+                    self._native_ground = self.native_lifted().ground(limits.time, limits.memory_kb)
+            except _core.CoreInputError as error:
+                message, line = error.args
+                code = ExitCode.SEARCH_INPUT_ERROR if self.sas is not None else ExitCode.TRANSLATE_INPUT_ERROR
+                raise InputError(message, self.sas_file if self.sas else None, line or None, exit_code=code) from None
+            except _core.Stopped as error:
+                raise LimitReached(str(error)) from None
+            except MemoryError:
+                raise LimitReached("memory") from None
+        return self._native_ground
+
+    def validate(self, plan: Sequence[str]) -> Validation:
+        """Checks a plan, given as operator names, against the files the task came from."""
+        if self.domain is not None and self.problem is not None:
+            return validate_plan(self.domain, self.problem, [tuple(name.split()) for name in plan])
+        assert self.sas is not None
+        return validate_sas_plan(self.sas, list(plan), file=self.sas_file)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_native_lifted": None, "_native_ground": None}
+
+
+def load_pddl(
+    domain_file: str | os.PathLike[str],
+    problem_file: str | os.PathLike[str],
+    *,
+    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    translate_options: Sequence[str] = (),
+    log: Log = lambda line: None,
+) -> Task:
+    """Reads a domain and a problem. Raises InputError, TranslationFailed or LimitReached."""
+    domain = read_domain(domain_file)
+    problem = read_problem(problem_file, domain)
+    task = Task(name=str(problem_file), domain=domain, problem=problem)
+    lifted = lifted_task(domain, problem)
+    if isinstance(lifted, LiftedTask) and not translate_options:
+        task.lifted = lifted
+        return task
+    if isinstance(lifted, NotLifted):
+        task.not_lifted = lifted
+        log(f"Using Fast Downward's translator: {lifted.reason}")
+    else:
+        log("Using Fast Downward's translator, because of its options")
+    task.sas = _translated(Path(domain_file), Path(problem_file), limits, translate_options, log)
+    return task
+
+
+def _translated(domain: Path, problem: Path, limits: Limits, options: Sequence[str], log: Log) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        sas_file = Path(folder) / "output.sas"
+        megabytes = limits.memory_kb // 1024 if limits.memory_kb else None
+        result = translate(
+            domain,
+            problem,
+            sas_file,
+            time_limit=limits.time,
+            memory_limit_mb=megabytes,
+            extra_options=options,
+            log=log,
+        )
+        if result.exit_code != ExitCode.SUCCESS:
+            raise TranslationFailed(result.exit_code)
+        return sas_file.read_bytes()
+
+
+def load_sas(sas_file: str | os.PathLike[str]) -> Task:
+    """Reads a SAS version 3 file; it is checked at once."""
+    name = os.fspath(sas_file)
+    try:
+        data = Path(sas_file).read_bytes()
+    except OSError as error:
+        raise InputError(str(error.strerror), name, exit_code=ExitCode.SEARCH_INPUT_ERROR) from None
+    task = Task(name=name, sas=data, sas_file=name)
+    task.ground()
+    return task

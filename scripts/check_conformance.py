@@ -1,0 +1,143 @@
+"""Conformance with Fast Downward on a folder of domain/problem pairs with known optimal costs.
+
+For every pair: the optimal cost by A* (hmax, then blind) against INDEX.json, every plan validated, the number of applicable
+operators in the initial state against Fast Downward's translator, and our SAS output solved by the real Fast Downward.
+
+    python scripts/check_conformance.py BENCHMARKS/conformance [--time-limit 60] [--only NAME]
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gsp_fd import _core as core
+from gsp_fd.task import Limits, Task, load_pddl, load_sas
+from gsp_fd.translator import translate
+
+
+@dataclass
+class Row:
+    """What was found for one pair; None where a run did not finish."""
+
+    name: str
+    expected: int | None
+    unsolvable: bool
+    cost: int | None = None
+    status: str = ""
+    valid: bool | None = None
+    applicable: int | None = None
+    applicable_fd: int | None = None
+    cost_from_sas: int | None = None
+
+    def complaints(self) -> list[str]:
+        """Everything that contradicts Fast Downward."""
+        found = []
+        if self.unsolvable and self.status not in ("exhausted", "time"):
+            found.append(f"unsolvable task ended with {self.status}")
+        if self.cost is not None and self.expected is not None and self.cost != self.expected:
+            found.append(f"cost {self.cost}, expected {self.expected}")
+        if self.valid is False:
+            found.append("invalid plan")
+        if self.applicable != self.applicable_fd:
+            found.append(f"{self.applicable} applicable operators, Fast Downward has {self.applicable_fd}")
+        if self.cost_from_sas != self.cost and self.cost is not None:
+            found.append(f"Fast Downward finds cost {self.cost_from_sas} from our SAS file, we find {self.cost}")
+        return found
+
+
+def astar(ground: Any, heuristic: str, seconds: float) -> tuple[Any, list[str]]:
+    """Optimal search; the result and the names of the plan's operators."""
+    space = core.GroundSpace(ground)
+    h = getattr(core, heuristic)(ground)
+    f = core.sum([core.g(), h])
+    result = core.search(
+        space, core.TieBreakingOpenList([f, h]), f_eval=f, reopen_closed=True, max_time=seconds, max_memory_kb=4_000_000
+    )
+    return result, [space.operator_name(op) for op in result.plan]
+
+
+def initial_operators(ground: Any) -> int:
+    """The number of operators applicable in the initial state."""
+    space = core.GroundSpace(ground)
+    return len(space.applicable(space.initial_state()))
+
+
+def fast_downward_cost(sas: bytes, seconds: float) -> int | None:
+    """The cost that the real Fast Downward finds for a SAS file by A* with hmax."""
+    package = importlib.util.find_spec("up_fast_downward")
+    assert package is not None and package.origin is not None, "pip install up-fast-downward"
+    driver = Path(package.origin).parent / "downward" / "fast-downward.py"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "task.sas"
+        path.write_bytes(sas)
+        command = [sys.executable, str(driver), "--search-time-limit", f"{int(seconds)}s", str(path)]
+        command += ["--search", "astar(hmax())"]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    match = re.search(r"Plan cost: (\d+)", run.stdout)
+    return int(match.group(1)) if match else None
+
+
+def check(folder: Path, entry: dict[str, Any], seconds: float) -> Row:
+    """Runs everything for one pair."""
+    domain, problem = folder / "domain.pddl", folder / "problem.pddl"
+    row = Row(folder.name, entry.get("optimal_cost"), "unsolvable" in entry["fd"].get("note", ""))
+    task = load_pddl(domain, problem)
+    ground = task.ground(Limits(time=seconds))
+    row.applicable = initial_operators(ground)
+    row.applicable_fd = initial_operators(translated(domain, problem).ground())
+    for heuristic in ("hmax", "blind"):
+        result, plan = astar(ground, heuristic, seconds)
+        row.status = result.status
+        if result.status == "solved":
+            row.cost, row.valid = result.plan_cost, task.validate(plan).valid
+            break
+    if row.cost is not None:
+        row.cost_from_sas = fast_downward_cost(ground.to_sas(), seconds)
+    return row
+
+
+def translated(domain: Path, problem: Path) -> Task:
+    """The task as Fast Downward's translator makes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        sas = Path(folder) / "output.sas"
+        translate(domain, problem, sas)
+        return load_sas(sas)
+
+
+def main() -> int:
+    """Prints a row per pair; the exit code is 1 if anything contradicts Fast Downward."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--time-limit", type=float, default=60, help="CPU seconds per search (60)")
+    parser.add_argument("--only", help="one pair by name")
+    options = parser.parse_args()
+    index = json.loads((options.folder / "INDEX.json").read_text())
+    bad = solved = 0
+    for name, entry in index.items():
+        if options.only and name != options.only:
+            continue
+        row = check(options.folder / name, entry, options.time_limit)
+        complaints = row.complaints()
+        bad += bool(complaints)
+        solved += row.cost is not None
+        cost = row.cost if row.cost is not None else row.status
+        print(
+            f"{name:25} cost {cost!s:>9} (expected {row.expected}) valid {row.valid} applicable {row.applicable}"
+            f" (FD {row.applicable_fd}) FD from our SAS {row.cost_from_sas} {'; '.join(complaints) or 'ok'}",
+            flush=True,
+        )
+    print(f"{solved} solved optimally, {bad} with contradictions")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
