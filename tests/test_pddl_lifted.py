@@ -1,0 +1,267 @@
+"""From syntax trees to lifted tasks: indices, rewriting, costs, and the reasons why a task is not lifted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pddl_helpers import (
+    CONFORMANCE,
+    DOMAIN,
+    PLAN,
+    PROBLEM,
+    fast_downward_plan,
+    parse,
+    read_pair,
+)
+
+from gsp_fd.pddl import LiftedTask, Literal, NotLifted, lifted_task, read_domain, read_problem
+from gsp_fd.pddl.reader import MAX_DEPTH
+from gsp_fd.validate import parse_plan
+
+
+def convert(folder: Path, domain: str = DOMAIN, problem: str = PROBLEM) -> LiftedTask | NotLifted:
+    return lifted_task(*parse(folder, domain, problem))
+
+
+def lifted(folder: Path, domain: str = DOMAIN, problem: str = PROBLEM) -> LiftedTask:
+    task = convert(folder, domain, problem)
+    assert isinstance(task, LiftedTask), task
+    return task
+
+
+def execute(task: LiftedTask, plan: list[tuple[str, ...]]) -> tuple[bool, int]:
+    """A slow reference: whether the goal holds after the plan (False as soon as a step is not applicable)."""
+    number = {name: index for index, name in enumerate(task.objects)}
+    state, cost = set(task.init), 0
+    for name, *arguments in plan:
+        (schema,) = (schema for schema in task.schemas if schema.name == name)
+        objects = tuple(number[argument] for argument in arguments)
+
+        def ground(terms: tuple[int, ...], objects: tuple[int, ...] = objects) -> tuple[int, ...]:
+            return tuple(objects[term] if term >= 0 else -term - 1 for term in terms)
+
+        applicable = (
+            all(o in task.type_members[kind] for o, kind in zip(objects, schema.parameters, strict=True))
+            and all((literal.predicate, ground(literal.args)) in state for literal in schema.positive)
+            and all((literal.predicate, ground(literal.args)) not in state for literal in schema.negative)
+            and all(len(set(ground(pair))) == 1 for pair in schema.equal)
+            and all(len(set(ground(pair))) == 2 for pair in schema.unequal)
+        )
+        if not applicable:
+            return False, cost
+        state -= {(literal.predicate, ground(literal.args)) for literal in schema.delete}
+        state |= {(literal.predicate, ground(literal.args)) for literal in schema.add}
+        cost += schema.cost
+        cost += sum(task.function_values[function][ground(terms)] for function, terms in schema.cost_terms)
+    return set(task.goal_positive) <= state and not set(task.goal_negative) & state, cost
+
+
+def test_depot(tmp_path: Path) -> None:
+    task = lifted(tmp_path)
+    assert task.objects == ("ground", "a", "b", "shelf", "lorry")
+    assert task.constants == 1
+    assert task.types == ("object", "crate", "surface", "truck", "thing", "vehicle")
+    assert task.type_members == ((0, 1, 2, 3, 4), (1, 2), (0, 3), (4,), (0, 1, 2, 3), (4,))
+    assert task.object_types == (2, 1, 1, 2, 3)
+    assert (task.predicates, task.arities) == (("on", "in", "free"), (2, 2, 1))
+    assert task.predicate_types == ((1, 2), (1, 3), (2,))
+    assert task.fluent == (True, True, True)
+    assert task.init == [(0, (1, 0)), (0, (2, 3))]
+    assert (task.goal_positive, task.goal_negative) == (((0, (1, 3)),), ())
+    assert (task.functions, task.function_values) == (("weight",), ({(1,): 3, (2,): 5},))
+    assert task.use_costs
+    load, unload = task.schemas
+    assert (load.name, load.parameters, load.parameter_names) == ("load", (1, 2, 3), ("?c", "?s", "?t"))
+    assert (load.positive, load.negative) == ((Literal(0, (0, 1)),), (Literal(2, (1,)),))
+    assert (load.add, load.delete) == ((Literal(1, (0, 2)), Literal(2, (1,))), (Literal(0, (0, 1)),))
+    assert (load.cost, load.cost_terms) == (0, ((0, (0,)),))
+    assert (unload.cost, unload.cost_terms) == (2, ())
+    assert execute(task, list(PLAN)) == (True, 10)
+    assert execute(task, list(PLAN[1:])) == (False, 3)
+
+
+def test_without_a_metric_every_action_costs_one(tmp_path: Path) -> None:
+    task = lifted(tmp_path, problem=PROBLEM.replace("(:metric minimize (total-cost))", ""))
+    assert not task.use_costs
+    assert execute(task, list(PLAN)) == (True, 3)
+
+
+TEXT = """(define (domain d)
+(:types t u)
+(:constants k l - t)
+(:predicates (p ?x) (q ?x ?y) (s ?x))
+(:functions (f ?x))
+(:action act :parameters (?x - t ?y - {type}) :precondition {precondition} :effect {effect}))
+"""
+
+
+def schema_of(
+    folder: Path,
+    precondition: str = "()",
+    effect: str = "(p ?x)",
+    goal: str = "(p k)",
+    *,
+    values: str = "",
+    type_: str = "(either u t)",
+) -> LiftedTask | NotLifted:
+    domain = TEXT.format(precondition=precondition, effect=effect, type=type_)
+    problem = f"(define (problem x) (:domain d) (:objects m - u) (:init (s k) {values}) (:goal {goal}))"
+    return convert(folder, domain, problem)
+
+
+def single(task: LiftedTask | NotLifted) -> tuple[tuple[object, ...], ...]:
+    assert isinstance(task, LiftedTask), task
+    (schema,) = task.schemas
+    return schema.positive, schema.negative, schema.equal, schema.unequal
+
+
+@pytest.mark.parametrize(
+    ("precondition", "expected"),
+    [
+        ("(and (p ?x) (and (and) (not (not (p ?x)))))", ((Literal(0, (0,)),), (), (), ())),
+        ("(not (or (p ?x) (not (q ?y k))))", ((Literal(1, (1, -1)),), (Literal(0, (0,)),), (), ())),
+        ("(and (= ?y ?x) (not (= ?x k)) (= k k) (not (= k l)))", ((), (), ((0, 1),), ((-1, 0),))),
+        ("(or (p ?x))", ((Literal(0, (0,)),), (), (), ())),
+        ("(or (p ?x) (= k l))", ((Literal(0, (0,)),), (), (), ())),
+        ("(or (p ?x) (and))", ((), (), (), ())),
+        ("(imply (= k k) (p ?x))", ((Literal(0, (0,)),), (), (), ())),
+        ("(and (p ?x) (or (q ?x ?x) (p ?x)))", ((Literal(0, (0,)),), (), (), ())),
+    ],
+)
+def test_rewriting(precondition: str, expected: tuple[object, ...], tmp_path: Path) -> None:
+    assert single(schema_of(tmp_path, precondition)) == expected
+
+
+@pytest.mark.parametrize(
+    "precondition",
+    ["(= k l)", "(not (= ?x ?x))", "(and (p ?x) (not (p ?x)))", "(or)", "(and (= ?x ?y) (not (= ?y ?x)))"],
+)
+def test_actions_that_never_apply_are_dropped(precondition: str, tmp_path: Path) -> None:
+    task = schema_of(tmp_path, precondition)
+    assert isinstance(task, LiftedTask)
+    assert task.schemas == ()
+    assert not any(task.fluent)
+
+
+def test_either(tmp_path: Path) -> None:
+    task = schema_of(tmp_path)
+    assert isinstance(task, LiftedTask)
+    assert task.types == ("object", "t", "u", "either t u")
+    assert task.type_members[3] == (0, 1, 2)
+    assert task.schemas[0].parameters == (1, 3)
+
+
+def test_effects(tmp_path: Path) -> None:
+    conditional = "(when (s ?x) (not (q ?x ?y))) (when (= k l) (p ?y))"
+    effect = f"(and (p ?x) (not (p ?x)) {conditional} (forall () (p ?x)))"
+    task = schema_of(tmp_path, "(s ?x)", effect)
+    assert isinstance(task, LiftedTask)
+    (schema,) = task.schemas
+    assert (schema.add, schema.delete) == ((Literal(0, (0,)),), (Literal(1, (0, 1)),))
+    assert task.fluent == (True, True, False)
+
+
+def test_actions_without_effects_are_dropped(tmp_path: Path) -> None:
+    task = schema_of(tmp_path, effect="(and (increase (total-cost) 1))")
+    assert isinstance(task, LiftedTask)
+    assert task.schemas == ()
+
+
+def test_goals(tmp_path: Path) -> None:
+    task = schema_of(tmp_path, goal="(and (forall (?z - t) (imply (not (= ?z l)) (p ?z))) (not (s m)))")
+    assert isinstance(task, LiftedTask)
+    assert (task.goal_positive, task.goal_negative) == (((0, (0,)),), ((2, (2,)),))
+    many = " ".join(f"?z{index}" for index in range(12))
+    for goal, reason in (
+        ("(exists (?z) (p ?z))", "existential quantifier in the goal"),
+        ("(not (= k k))", "contradiction in the goal"),
+        (f"(forall ({many}) (p ?z1))", "universal quantifier with too many instances in the goal"),
+    ):
+        assert schema_of(tmp_path, goal=goal) == NotLifted(reason, 1, str(tmp_path / "p.pddl"))
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "reason"),
+    [
+        ("precondition", "(or (p ?x) (s ?x))", "disjunction in action 'act'"),
+        ("precondition", "(not (and (p ?x) (s ?x)))", "disjunction in action 'act'"),
+        ("precondition", "(imply (p ?x) (s ?x))", "disjunction in action 'act'"),
+        ("precondition", "(exists (?z) (q ?x ?z))", "existential quantifier in action 'act'"),
+        ("precondition", "(not (forall (?z) (q ?x ?z)))", "existential quantifier in action 'act'"),
+        ("precondition", "(forall (?z) (q ?x ?z))", "universal quantifier in action 'act'"),
+        ("effect", "(when (p ?x) (s ?x))", "conditional effect in action 'act'"),
+        ("effect", "(when (exists (?z) (p ?z)) (s ?x))", "conditional effect in action 'act'"),
+        ("effect", "(forall (?z) (s ?z))", "universal effect in action 'act'"),
+    ],
+)
+def test_outside_the_fragment(part: str, text: str, reason: str, tmp_path: Path) -> None:
+    task = schema_of(tmp_path, **{part: text})
+    assert isinstance(task, NotLifted)
+    assert (task.reason, task.line, task.file) == (reason, 6, str(tmp_path / "d.pddl"))
+
+
+def test_derived_predicates_are_outside_the_fragment(tmp_path: Path) -> None:
+    domain = TEXT.format(precondition="()", effect="(p ?x)", type="t")
+    domain = domain.replace("(:action", "(:derived (s ?x) (p ?x))\n(:action")
+    problem = "(define (problem x) (:domain d) (:init) (:goal (s k)))"
+    expected = NotLifted("derived predicate 's'", 6, str(tmp_path / "d.pddl"))
+    assert convert(tmp_path, domain, problem) == expected
+
+
+def test_actions_need_a_value_for_their_cost(tmp_path: Path) -> None:
+    effect = "(and (p ?x) (increase (total-cost) (f ?x)))"
+    everywhere = schema_of(tmp_path, effect=effect, values="(= (f k) 1) (= (f l) 2)")
+    implied = schema_of(tmp_path, "(s ?x)", effect, values="(= (f k) 1)")
+    for task in (everywhere, implied):
+        assert isinstance(task, LiftedTask)
+        assert task.predicates == ("p", "q", "s")
+    partial = schema_of(tmp_path, effect=effect, values="(= (f k) 1)")
+    assert isinstance(partial, LiftedTask)
+    assert (partial.predicates[3], partial.arities[3], partial.fluent[3]) == ("@def-f", 1, False)
+    assert partial.schemas[0].positive == (Literal(3, (0,)),)
+    assert (3, (0,)) in partial.init
+    nowhere = schema_of(tmp_path, effect=effect)
+    assert isinstance(nowhere, LiftedTask)
+    assert nowhere.schemas == ()
+
+
+def test_deep_formulas(tmp_path: Path) -> None:
+    depth = (MAX_DEPTH - 10) // 2 * 2
+    deep = "(and (s ?x) (not " * (depth // 2) + "(p ?x)" + "))" * (depth // 2)
+    assert schema_of(tmp_path, deep) == NotLifted("disjunction in action 'act'", 6, str(tmp_path / "d.pddl"))
+    assert single(schema_of(tmp_path, "(not " * depth + "(p ?x)" + ")" * depth))[0] == (Literal(0, (0,)),)
+
+
+IN_FRAGMENT = frozenset(
+    {
+        "blocks", "driverlog", "elevators-opt08-strips", "freecell", "gripper", "hiking-opt14-strips",
+        "logistics98", "movie", "mprime", "mystery", "mystery-unsolvable", "parcprinter-08-strips",
+        "pegsol-08-strips", "pipesworld-notankage", "psr-small", "satellite", "sokoban-opt08-strips",
+        "storage", "termes-opt18-strips", "woodworking-opt08-strips",
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFORMANCE)
+def test_competition_files(name: str, benchmarks: Path) -> None:
+    task = lifted_task(*read_pair(benchmarks / "conformance" / name))
+    assert isinstance(task, LiftedTask) == (name in IN_FRAGMENT), task
+
+
+@pytest.mark.parametrize("name", sorted(IN_FRAGMENT - {"mystery-unsolvable"}))
+def test_plans_of_fast_downward(name: str, benchmarks: Path) -> None:
+    task = lifted_task(*read_pair(benchmarks / "conformance" / name))
+    assert isinstance(task, LiftedTask)
+    text, _ = fast_downward_plan(benchmarks / "conformance" / name)
+    assert execute(task, parse_plan(text, "plan")) == (True, int(text.split("; cost = ")[1].split()[0]))
+
+
+@pytest.mark.parametrize("name", ["rovers", "sokoban", "miconic", "blocksworld", "transport"])
+def test_large_competition_files(name: str, benchmarks: Path) -> None:
+    folder = benchmarks / "ipc2023-learning" / name
+    domain = read_domain(folder / "domain.pddl")
+    problem = read_problem(folder / "testing" / "hard" / "p29.pddl", domain)
+    task = lifted_task(domain, problem)
+    assert isinstance(task, LiftedTask)
+    assert len(task.init) == len(set(task.init)) == len(problem.init)
