@@ -1,0 +1,19 @@
+(define (domain gripper-strips)
+    (:requirements :strips)
+    (:predicates (at ?obj ?room)  (at-robby ?room)  (ball ?obj)  (carry ?obj ?gripper)  (free ?gripper)  (gripper ?gripper)  (room ?room))
+    (:action drop
+        :parameters (?obj ?room ?gripper)
+        :precondition (and (ball ?obj) (room ?room) (gripper ?gripper) (carry ?obj ?gripper) (at-robby ?room))
+        :effect (and (at ?obj ?room) (free ?gripper) (not (carry ?obj ?gripper)))
+    )
+     (:action move
+        :parameters (?from ?to)
+        :precondition (and (room ?from) (room ?to) (at-robby ?from))
+        :effect (and (at-robby ?to) (not (at-robby ?from)))
+    )
+     (:action pick
+        :parameters (?obj ?room ?gripper)
+        :precondition (and (ball ?obj) (room ?room) (gripper ?gripper) (at ?obj ?room) (at-robby ?room) (free ?gripper))
+        :effect (and (carry ?obj ?gripper) (not (at ?obj ?room)) (not (free ?gripper)))
+    )
+)

@@ -1,0 +1,142 @@
+"""The program `gsp-generate`: a domain file and a set of problem files in a directory."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from gsp_fd.generate.registry import DISTRIBUTIONS, GENERATORS, check_size, domain_text, generate_set
+
+EXAMPLES = """\
+examples:
+  gsp-generate blocksworld --count 100 --size 2-20 --seed 1 --out train
+  gsp-generate sokoban --count 10 --size 400-2000 --distribution even --out validate
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit code (wrong arguments exit with 2, as argparse does)."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    sizes = options.size or GENERATORS[options.domain].training
+    try:
+        for size in sizes:
+            check_size(options.domain, size)
+        _write_set(options, sizes)
+    except ValueError as error:
+        parser.error(str(error))
+    except OSError as error:
+        parser.error(f"cannot write to {options.out}: {error.strerror}")
+    except KeyboardInterrupt:
+        print("gsp-generate: interrupted", file=sys.stderr)
+        return 130
+    smallest, largest = sizes
+    print(f"{options.count} problems of sizes {smallest}-{largest} and domain.pddl written to {options.out}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    rows = [
+        _row(
+            name,
+            generator.smallest,
+            "-".join(map(str, generator.training)),
+            generator.largest,
+            generator.size,
+        )
+        for name, generator in GENERATORS.items()
+    ]
+    header = _row("domain", "min", "train", "largest", "what the size counts")
+    epilog = "\n".join(["sizes, in objects (domain constants included):", header, *rows, "", EXAMPLES])
+    parser = argparse.ArgumentParser(
+        prog="gsp-generate",
+        description="Write a domain file and random problems, solvable and not solved yet, to a directory. "
+        "The same arguments always write the same bytes.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("domain", metavar="DOMAIN", choices=list(GENERATORS), help="one of the domains below")
+    parser.add_argument(
+        "--count", type=_count, default=10, metavar="N", help="how many problems (default 10)"
+    )
+    parser.add_argument(
+        "--size", type=_sizes, metavar="A-B", help="sizes, or one size (default: the domain's training sizes)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="directory to create")
+    parser.add_argument(
+        "--distribution",
+        choices=DISTRIBUTIONS,
+        default="small",
+        help="small: half of the sizes in the lowest quarter, for training (default); "
+        "uniform: all sizes alike; even: equal steps from A to B",
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace the domain.pddl and pNN.pddl files in DIR; without it, DIR must be new or empty",
+    )
+    return parser
+
+
+def _row(*columns: object) -> str:
+    return "  {:<12} {:>4} {:>7} {:>8}   {}".format(*columns)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
+    return int(text)
+
+
+def _sizes(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text, re.ASCII)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a size nor a range of sizes such as 5-20")
+    smallest, largest = int(match[1]), int(match[2] or match[1])
+    if smallest > largest:
+        raise argparse.ArgumentTypeError(f"'{text}' is an empty range, did you mean {largest}-{smallest}?")
+    return smallest, largest
+
+
+def _write_set(options: argparse.Namespace, sizes: tuple[int, int]) -> None:
+    """Write everything beside the directory first, so that it appears complete or not at all."""
+    out: Path = options.out.absolute()
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{options.out} exists and is not a directory")
+    if out.is_dir() and any(out.iterdir()) and not options.force:
+        raise ValueError(
+            f"{options.out} is not empty; name a new directory, or replace its files with --force"
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
+        new = Path(scratch) / "set"
+        new.mkdir()
+        (new / "domain.pddl").write_text(domain_text(options.domain), encoding="ascii", newline="\n")
+        width = max(2, len(str(options.count)))
+        problems = generate_set(options.domain, options.count, sizes, options.seed, options.distribution)
+        for number, problem in enumerate(problems, 1):
+            (new / f"p{number:0{width}}.pddl").write_text(problem, encoding="ascii", newline="\n")
+        if out.is_dir():
+            _replace_files(new, out)
+        else:
+            new.rename(out)
+
+
+def _replace_files(new: Path, out: Path) -> None:
+    """Move the files of a set over those of an older one, and remove what is left of the older one."""
+    names = {path.name for path in new.iterdir()}
+    for name in sorted(names):
+        os.replace(new / name, out / name)
+    for old in out.iterdir():
+        if re.fullmatch(r"p\d+\.pddl", old.name) and old.name not in names:
+            old.unlink()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
