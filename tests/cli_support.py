@@ -1,0 +1,67 @@
+"""Running the planner and the real Fast Downward as programs, for the tests of the command line."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tasks
+
+COURIER = {"domain.pddl": tasks.COURIER_DOMAIN, "problem.pddl": tasks.COURIER}
+TOWER = {"domain.pddl": tasks.TOWER_DOMAIN, "problem.pddl": tasks.TOWER}
+HOUSE = {"domain.pddl": tasks.HOUSE_DOMAIN, "problem.pddl": tasks.HOUSE}
+UNSOLVABLE = {
+    "domain.pddl": tasks.TOWER_DOMAIN,
+    "problem.pddl": tasks.TOWER.replace("(on b c)", "(on b a)").replace("(on c d)", "(on c a)"),
+}
+ENDLESS = {"domain.pddl": tasks.LAMPS_DOMAIN, "problem.pddl": tasks.lamps(60)}
+"""More states than any blind search can visit."""
+
+
+def write_files(folder: Path, files: dict[str, str]) -> Path:
+    """Write files by name; returns the folder."""
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def planner_command(*arguments: str) -> list[str]:
+    """The command that runs ``gsp-plan`` from the package under test."""
+    return [sys.executable, "-m", "gsp_fd.fd_integration", *arguments]
+
+
+def gsp_plan(folder: Path, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run ``gsp-plan`` in a folder."""
+    return _run(planner_command(*arguments), folder, **options)
+
+
+def fast_downward(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the real Fast Downward's driver in a folder; skip where it is not installed."""
+    return _run([sys.executable, str(_fast_downward() / "fast-downward.py"), *arguments], folder)
+
+
+def fast_downward_search(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the real Fast Downward's search component on ``output.sas``; skip where it is not installed."""
+    binary = _fast_downward() / "builds" / "release" / "bin" / "downward"
+    with (folder / "output.sas").open() as sas:
+        return _run([str(binary), *arguments], folder, stdin=sas)
+
+
+def _fast_downward() -> Path:
+    spec = importlib.util.find_spec("up_fast_downward")
+    if spec is None or spec.origin is None:
+        pytest.skip("up-fast-downward is not installed")
+    return Path(spec.origin).parent / "downward"
+
+
+def _run(command: list[str], folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False, **options)
+
+
+def plan_files(folder: Path) -> list[str]:
+    """Names of the plan files, and of whatever else a run left beside them."""
+    return sorted(path.name for path in folder.iterdir() if "sas_plan" in path.name)
