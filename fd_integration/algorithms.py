@@ -122,7 +122,8 @@ def _weighted_keys(context: Context, values: Values) -> list[Any]:
     return [core.sum([core.g(), h if weight == 1 else core.weight(h, weight)]) for h in values["evals"]]
 
 
-def _spec(context: Context, values: Values, open_list: Any, **options: Any) -> SearchSpec:
+def search_spec(context: Context, values: Values, open_list: Any, **options: Any) -> SearchSpec:
+    """The search with the values of its common parameters."""
     options.setdefault("reopen_closed", values.get("reopen_closed", False))
     for name in ("randomize_successors", "preferred_successors_first", "random_seed"):
         if name in values:
@@ -136,34 +137,34 @@ def _spec(context: Context, values: Values, open_list: Any, **options: Any) -> S
 
 
 def _eager_wastar(context: Context, values: Values) -> SearchSpec:
-    return _spec(context, values, _open_list(context, values, _weighted_keys(context, values)))
+    return search_spec(context, values, _open_list(context, values, _weighted_keys(context, values)))
 
 
 def _eager_greedy(context: Context, values: Values) -> SearchSpec:
-    return _spec(context, values, _open_list(context, values, values["evals"]))
+    return search_spec(context, values, _open_list(context, values, values["evals"]))
 
 
 def _astar(context: Context, values: Values) -> SearchSpec:
     core, h = context.core, values["eval"]
     f = core.sum([core.g(), h])
     open_list = core.TieBreakingOpenList([f, h], False, False)
-    return _spec(context, values, open_list, f_eval=f, reopen_closed=True)
+    return search_spec(context, values, open_list, f_eval=f, reopen_closed=True)
 
 
 def _lazy_greedy(context: Context, values: Values) -> SearchSpec:
-    return _spec(context, values, _open_list(context, values, values["evals"]), lazy=True)
+    return search_spec(context, values, _open_list(context, values, values["evals"]), lazy=True)
 
 
 def _lazy_wastar(context: Context, values: Values) -> SearchSpec:
-    return _spec(context, values, _open_list(context, values, _weighted_keys(context, values)), lazy=True)
+    return search_spec(context, values, _open_list(context, values, _weighted_keys(context, values)), lazy=True)
 
 
 def _eager(context: Context, values: Values) -> SearchSpec:
-    return _spec(context, values, values["open"], f_eval=values["f_eval"])
+    return search_spec(context, values, values["open"], f_eval=values["f_eval"])
 
 
 def _lazy(context: Context, values: Values) -> SearchSpec:
-    return _spec(context, values, values["open"], lazy=True)
+    return search_spec(context, values, values["open"], lazy=True)
 
 
 def _iterated(context: Context, values: Values) -> IteratedSpec:
@@ -174,14 +175,15 @@ def _iterated(context: Context, values: Values) -> IteratedSpec:
     )
 
 
-def _algorithm(
+def algorithm(
     name: str, title: str, help: str, build: Callable[[Context, Values], Any], *parameters: Parameter
 ) -> Feature:
+    """A row for a search algorithm, with the parameters that all of them have."""
     return Feature(name, SEARCH_ALGORITHM, title, (*parameters, *_common(name)), build, help)
 
 
 ALGORITHMS = (
-    _algorithm(
+    algorithm(
         "astar",
         "A* search (eager)",
         "Optimal with an admissible evaluator. Ties on f are broken by h; closed states are reopened.",
@@ -190,7 +192,7 @@ ALGORITHMS = (
         Parameter("lazy_evaluator", EVALUATOR, NONE, "accepted; no evaluator here depends on the path"),
         _PRUNING,
     ),
-    _algorithm(
+    algorithm(
         "eager_wastar",
         "Eager weighted A* search",
         "Open lists ordered by g + w·h.",
@@ -202,7 +204,7 @@ ALGORITHMS = (
         _WEIGHT,
         _PRUNING,
     ),
-    _algorithm(
+    algorithm(
         "eager_greedy",
         "Greedy search (eager)",
         "Open lists ordered by h.",
@@ -212,7 +214,7 @@ ALGORITHMS = (
         _boost(0),
         _PRUNING,
     ),
-    _algorithm(
+    algorithm(
         "eager",
         "Eager best-first search",
         "Any open list; states are evaluated when they are generated.",
@@ -223,7 +225,7 @@ ALGORITHMS = (
         _PREFERRED,
         _PRUNING,
     ),
-    _algorithm(
+    algorithm(
         "lazy_greedy",
         "Greedy search (lazy)",
         "Open lists ordered by h of the parent.",
@@ -234,7 +236,7 @@ ALGORITHMS = (
         _PREFERRED,
         *_RANDOM,
     ),
-    _algorithm(
+    algorithm(
         "lazy_wastar",
         "Weighted A* search (lazy)",
         "Open lists ordered by g + w·h of the parent.",
@@ -246,7 +248,7 @@ ALGORITHMS = (
         _WEIGHT,
         *_RANDOM,
     ),
-    _algorithm(
+    algorithm(
         "lazy",
         "Lazy best-first search",
         "Any open list; states are evaluated when they are expanded.",

@@ -210,6 +210,7 @@ class Components:
             seed=options.seed or 0,
             batch_size=options.batch_size or 1,
             model_options=options.model_options,
+            on_lifted=any(search.takes_model for search in self.searches),
         )
 
     def validate(self) -> int:

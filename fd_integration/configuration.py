@@ -50,6 +50,11 @@ SHORT_SEARCHES = {
     "lazy_wastar": ShortSearch("lazy_wastar", "weighted A*, states evaluated when they are expanded", weighted=True),
     "policy": ShortSearch("policy", "follow a learned policy", default_heuristic="gsp", several=False),
 }
+PAIR_SEARCHES = {
+    "wastar": ShortSearch("gsp_wastar", "", weighted=True),
+    "gbfs": ShortSearch("gsp_gbfs", ""),
+}
+"""What the short forms mean with a learned heuristic: the paper's searches over state-action pairs."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +208,11 @@ def _main_search(search: str | None, heuristics: Sequence[str], options: Options
 def _short_search(name: str, heuristics: Sequence[str], options: Options) -> str:
     short = SHORT_SEARCHES[name]
     evaluators = [_short_heuristic(value) for value in heuristics or [short.default_heuristic]]
+    learned = any(evaluator.startswith("gsp(") for evaluator in evaluators)
+    if learned:
+        short = PAIR_SEARCHES.get(name, short)
+    elif options.weight is not None and options.weight != int(options.weight):
+        raise driver_error(f"--weight {options.weight:g} is only for learned heuristics; others take whole numbers")
     if options.weight is not None and not short.weighted:
         weighted = " and ".join(other for other, row in SHORT_SEARCHES.items() if row.weighted)
         raise driver_error(f"--weight is for {weighted}, not for {name}")
@@ -212,7 +222,7 @@ def _short_search(name: str, heuristics: Sequence[str], options: Options) -> str
         if options.preferred:
             raise driver_error(f"{name} does not use preferred operators")
         return f"{short.algorithm}({evaluators[0]})"
-    weight = f", w={DEFAULT_WEIGHT if options.weight is None else options.weight}" if short.weighted else ""
+    weight = f", w={DEFAULT_WEIGHT if options.weight is None else options.weight:g}" if short.weighted else ""
     if not options.preferred:
         return f"{short.algorithm}([{', '.join(evaluators)}]{weight})"
     _check_preferred(evaluators)

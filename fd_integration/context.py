@@ -10,6 +10,8 @@ from gsp_fd.exit_codes import ExitCode
 from gsp_fd.fd_integration.features import Component
 
 if TYPE_CHECKING:
+    from gsp_fd.model import LearnedHeuristic
+    from gsp_fd.pddl import LiftedTask
     from gsp_fd.task import Task
 
 
@@ -57,12 +59,16 @@ class Context:
     """The module ``gsp_fd._core``."""
     task: Task
     ground: Any = None
-    """The ground task of the native core; None for a search on the lifted task."""
+    """The ground task of the native core; None if nothing needs it."""
     seed: int = 0
     """Seed of searches that use the global random number generator (``random_seed=-1``)."""
     batch_size: int = 1
     model_options: dict[str, Any] = field(default_factory=dict)
     """Defaults for learned evaluators from the command line: model, device, threads, symmetry."""
+    learned: list[LearnedHeuristic] = field(default_factory=list)
+    """The learned heuristics built so far; with any, searches run on the lifted task."""
+    on_lifted: bool = False
+    """Searches run on the lifted task, even if it was grounded for some heuristic."""
     cost_type: str = "normal"
     _built: dict[tuple[int, str], tuple[Component, Any]] = field(default_factory=dict)
 
@@ -87,9 +93,23 @@ class Context:
 
     def new_space(self) -> Any:
         """A state space with nothing but the initial state; every search needs its own."""
-        if self.ground is not None:
+        if self.ground is not None and not self.on_lifted:
             return self.core.GroundSpace(self.ground)
-        return self.core.LiftedSpace(self.task.native_lifted())
+        symmetry = self.on_lifted and self.model_options.get("symmetry", "objects") == "objects"
+        space = self.core.LiftedSpace(self.task.native_lifted(), symmetry)
+        for learned in self.learned:
+            learned.space = space
+        return space
+
+    def lifted_task(self, feature: str) -> LiftedTask:
+        """The lifted task, for a feature that needs objects and schemas."""
+        if self.task.lifted is None:
+            why = self.task.not_lifted.reason if self.task.not_lifted else "the task came as SAS"
+            raise InputError(
+                f"{feature} needs the lifted task, which is not to be had: {why}",
+                exit_code=ExitCode.SEARCH_UNSUPPORTED,
+            )
+        return self.task.lifted
 
     def heuristic(self, constructor: str, name: str, costs: bool) -> Any:
         """A heuristic of the native core under the cost type of this context."""
@@ -102,7 +122,7 @@ class Context:
 
     def fresh(self) -> Context:
         """The same context with nothing built yet: evaluators belong to one search."""
-        return replace(self, _built={})
+        return replace(self, _built={}, learned=[])
 
     def with_cost_type(self, cost_type: str) -> Context:
         """The same context for a task whose costs are adjusted once more; built objects are shared."""

@@ -57,7 +57,7 @@ class Options:
     previous_plans: int | None = None
     sas_file: str | None = None
 
-    weight: int | None = None
+    weight: float | None = None
     max_expansions: int | None = None
     seed: int | None = None
     batch_size: int | None = None
@@ -123,6 +123,16 @@ def _number(minimum: int) -> Callable[[str], int]:
     return parse
 
 
+def _weight(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"must be a number, not '{text}'") from None
+    if not 0 <= value < 1e9:
+        raise ValueError(f"must be at least 0, not {text}")
+    return value
+
+
 def _choice(*values: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text.lower() not in values:
@@ -168,7 +178,7 @@ GROUPS: dict[str, list[Option]] = {
         Option(("--cleanup",), "cleanup", "delete plan files and the translated task of an earlier run"),
     ],
     "Short forms": [
-        Option(("-w", "--weight"), "weight", "weight of h in wastar and lazy_wastar (default 2)", "N", _number(0)),
+        Option(("-w", "--weight"), "weight", "weight of h in wastar and lazy_wastar (default 2)", "N", _weight),
         Option(("--preferred",), "preferred", "use the preferred operators of the heuristic"),
         Option(("--max-expansions",), "max_expansions", "stop after N expansions (exit code 12)", "N", _number(1)),
         Option(("--seed",), "seed", "seed of randomised searches (default 0)", "N", _number(0)),

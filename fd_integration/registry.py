@@ -1,7 +1,7 @@
 """The features of the search language: one table of evaluators, open lists and search algorithms.
 
-The help texts are printed from here. Further rows, such as learned evaluators and their searches, enter by
-:func:`register`: then ``--heuristic``, ``--search`` and the help know them.
+The help texts are printed from here. Further rows enter by :func:`register`: then ``--heuristic``, ``--search`` and the
+help know them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from gsp_fd.fd_integration.features import (
     near_miss,
 )
 from gsp_fd.fd_integration.language import Source, parse
+from gsp_fd.fd_integration.learned import GSP, LEARNED_ALGORITHMS
 
 FEATURES: dict[str, Feature] = {}
 
@@ -46,8 +47,10 @@ def register(feature: Feature) -> None:
 
 for _feature in (
     *ALGORITHMS,
+    *LEARNED_ALGORITHMS,
     ITERATED,
     *HEURISTICS,
+    GSP,
     *EXPRESSIONS,
     *COST_ADJUSTMENTS,
     *OPEN_LISTS,

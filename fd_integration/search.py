@@ -98,6 +98,8 @@ class Run:
         native_log = self.interrupts.deferred(self.log.native) if spec.verbosity != "silent" else None
         start = time.process_time()
         space = self.context.new_space()
+        for learned in self.context.learned:
+            self.log.search(f"Model: {learned.model.describe()}")
         self.interrupts.set_alarm(None)
         result = self.interrupts.allowed(self.context.core.search)(
             space,
@@ -124,7 +126,7 @@ class Run:
         if verdict == "solved":
             self.accept(result, space)
         stamp = self.log.stamp()
-        for line in [*search_statistics(result), *self.memory_lines(result)]:
+        for line in [*search_statistics(result), *self.memory_lines(result), *self.symmetry_lines(space)]:
             self.log.search(line, stamp)
         return verdict
 
@@ -170,6 +172,12 @@ class Run:
             f"Number of registered states: {result.registered_states}",
             f"Bytes per registered state: {result.bytes_per_state:.1f}",
         ]
+
+    def symmetry_lines(self, space: Any) -> list[str]:
+        if not self.context.on_lifted:
+            return []
+        generated, represented = space.generated_actions, space.represented_actions
+        return [f"Symmetry reduction: {generated} actions generated, standing for {represented:.0f}."]
 
     def accept(self, result: Any, space: Any) -> None:
         """Validate a plan, print it, and write it if it is cheaper than any before."""

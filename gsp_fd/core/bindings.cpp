@@ -6,11 +6,15 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "encoder.h"
+#include "episode.h"
 #include "grounder.h"
 #include "ground_space.h"
 #include "lifted_space.h"
@@ -35,6 +39,11 @@ bool poll_signals() {
 
 Watch make_watch(std::optional<double> max_time, std::optional<size_t> max_memory_kb) {
     return Watch(max_time.value_or(std::numeric_limits<double>::infinity()), max_memory_kb.value_or(0), poll_signals);
+}
+
+/// Text of a file that may be in any encoding.
+nb::str to_str(std::string_view text) {
+    return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
 template<class T>
@@ -135,7 +144,8 @@ public:
 
 private:
     void take(nb::object result, double *values, size_t count) {
-        auto array = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(result);
+        nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
+        if (!nb::try_cast(result, array)) throw InputError("evaluator " + name + " must return an array of float64 values");
         if (array.size() != count)
             throw InputError("evaluator " + name + " returned " + std::to_string(array.size()) + " values for " +
                              std::to_string(count));
@@ -216,6 +226,10 @@ void check_state(const StateSpace &space, int32_t state) {
     if (state < 0 || static_cast<size_t>(state) >= space.num_states()) throw nb::index_error("no such state");
 }
 
+void check_operator(const StateSpace &space, int32_t op) {
+    if (op < 0 || static_cast<size_t>(op) >= space.num_operators()) throw nb::index_error("no such operator");
+}
+
 void bind_tasks(nb::module_ &m) {
     nb::class_<GroundTask>(m, "GroundTask", "A ground task in finite-domain form.")
         .def_static("from_sas", [](nb::bytes text) { return GroundTask::from_sas({text.c_str(), text.size()}); }, "text"_a,
@@ -258,10 +272,12 @@ void bind_tasks(nb::module_ &m) {
             for (const Axiom &axiom : t.axioms) size += 1 + axiom.conditions.size();
             return size;
         })
-        .def("fact_name", [](const GroundTask &t, size_t v, size_t value) { return t.variables.at(v).value_names.at(value); })
+        .def("fact_name", [](const GroundTask &t, size_t v, size_t value) {
+            return to_str(t.variables.at(v).value_names.at(value));
+        })
         .def("operator_name", [](const GroundTask &t, size_t i) {
             if (i >= t.operators.size()) throw nb::index_error("no such operator");
-            return std::string(t.operator_name(i));
+            return to_str(t.operator_name(i));
         })
         .def("operator_cost", [](const GroundTask &t, size_t i) { return t.operators.at(i).cost; });
 
@@ -294,14 +310,14 @@ void bind_spaces(nb::module_ &m) {
             for (int32_t op : operators) successors.push_back(s.apply(op));
             return nb::make_tuple(to_numpy(std::move(operators)), to_numpy(std::move(successors)));
         }, "state"_a, "Applicable operators and the states they lead to, as two arrays.")
-        .def("cost", &StateSpace::cost)
-        .def("operator_name", &StateSpace::operator_name)
+        .def("cost", [](const StateSpace &s, int32_t op) { check_operator(s, op); return s.cost(op); })
+        .def("operator_name", [](const StateSpace &s, int32_t op) { check_operator(s, op); return to_str(s.operator_name(op)); })
         .def_prop_ro("num_states", &StateSpace::num_states)
         .def_prop_ro("state_bytes", &StateSpace::state_bytes)
         .def_prop_ro("unit_cost", &StateSpace::unit_cost);
 
     nb::class_<GroundSpace, StateSpace>(m, "GroundSpace", "Packed states of a ground task.")
-        .def(nb::init<std::shared_ptr<const GroundTask>>(), "task"_a, nb::keep_alive<1, 2>())
+        .def(nb::init<std::shared_ptr<const GroundTask>>(), "task"_a)
         .def("export_state", [](GroundSpace &s, int32_t state) {
             check_state(s, state);
             std::vector<int32_t> values(s.task().variables.size());
@@ -317,8 +333,11 @@ void bind_spaces(nb::module_ &m) {
         }, "values"_a);
 
     nb::class_<LiftedSpace, StateSpace>(m, "LiftedSpace", "States of a lifted task as sets of atoms.")
-        .def(nb::init<std::shared_ptr<const LiftedTask>>(), "task"_a, nb::keep_alive<1, 2>())
+        .def(nb::init<std::shared_ptr<const LiftedTask>, bool>(), "task"_a, "symmetry"_a = false)
+        .def_prop_ro("generated_actions", &LiftedSpace::generated_actions)
+        .def_prop_ro("represented_actions", &LiftedSpace::represented_actions)
         .def("action", [](LiftedSpace &s, int32_t op) {
+            check_operator(s, op);
             auto tuple = s.action(op);
             return std::vector<int32_t>(tuple.begin(), tuple.end());
         }, "op"_a, "(schema, objects...) of an operator.")
@@ -348,6 +367,141 @@ void bind_spaces(nb::module_ &m) {
             }
             return s.insert(std::move(atoms));
         }, "atoms"_a);
+}
+
+RelationKind relation_kind_from(const std::string &name) {
+    static const std::pair<const char *, RelationKind> kinds[] = {
+        {"state", RelationKind::state},         {"goal", RelationKind::goal},
+        {"goal_true", RelationKind::goal_true}, {"goal_any", RelationKind::goal_any},
+        {"not_goal", RelationKind::not_goal},   {"not_goal_true", RelationKind::not_goal_true},
+        {"not_goal_any", RelationKind::not_goal_any}, {"type", RelationKind::type},
+        {"constant", RelationKind::constant},   {"action", RelationKind::action}};
+    for (auto [known, kind] : kinds)
+        if (name == known) return kind;
+    throw InputError("unknown kind of relation '" + name + "'");
+}
+
+/// A NumPy view of one array of a batch, which keeps the batch alive.
+template<class T>
+nb::object view(nb::handle owner, std::vector<T> &values, size_t columns) {
+    if (columns == 0) return nb::cast(nb::ndarray<nb::numpy, T>(values.data(), {values.size()}, owner));
+    return nb::cast(nb::ndarray<nb::numpy, T>(values.data(), {values.size() / columns, columns}, owner));
+}
+
+Rows rows_from(const IntArray &begin, const IntArray &values) {
+    Rows rows;
+    rows.begin.assign(begin.data(), begin.data() + begin.size());
+    rows.values.assign(values.data(), values.data() + values.size());
+    return rows;
+}
+
+void bind_encoder(nb::module_ &m) {
+    nb::class_<EncodedBatch>(m, "EncodedBatch", "Index tensors of a batch of states; the arrays are views.")
+        .def_prop_ro("relations", [](nb::handle self) {
+            auto &batch = nb::cast<EncodedBatch &>(self);
+            nb::list out;
+            for (size_t r = 0; r < batch.relations.size(); ++r)
+                out.append(view(self, batch.relations[r], batch.arities[r]));
+            return out;
+        })
+        .def_prop_ro("node_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).node_state, 0); })
+        .def_prop_ro("action_node", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_node, 0); })
+        .def_prop_ro("action_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_state, 0); })
+        .def_prop_ro("state_sizes", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).state_sizes, 0); });
+    nb::class_<Encoder>(m, "Encoder", "States with their actions as tensors of a relational network.")
+        .def("__init__", [](Encoder *self, std::shared_ptr<const LiftedTask> task,
+                            const std::vector<std::tuple<std::string, int32_t, int32_t>> &relations) {
+            std::vector<RelationSpec> specs;
+            for (const auto &[kind, symbol, arity] : relations) specs.push_back({relation_kind_from(kind), symbol, arity});
+            new (self) Encoder(std::move(task), std::move(specs));
+        }, "task"_a, "relations"_a, "relations: (kind, number in the task or -1, columns) in the model's order.")
+        .def("encode", [](const Encoder &encoder, LiftedSpace &space, IntArray states, IntArray begin, IntArray operators) {
+            Rows rows = rows_from(begin, operators);
+            if (rows.size() != states.size() || rows.begin.front() != 0 ||
+                static_cast<size_t>(rows.begin.back()) != rows.values.size() ||
+                !std::is_sorted(rows.begin.begin(), rows.begin.end()))
+                throw nb::value_error("one row of operators per state is needed");
+            for (size_t i = 0; i < states.size(); ++i) check_state(space, states.data()[i]);
+            for (int32_t op : rows.values) check_operator(space, op);
+            nb::gil_scoped_release release;
+            return encoder.encode(space, {states.data(), states.size()}, rows);
+        }, "space"_a, "states"_a, "begin"_a, "operators"_a,
+             "operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order.");
+    m.def("applicable_rows", [](StateSpace &space, IntArray states) {
+        Rows rows;
+        for (size_t i = 0; i < states.size(); ++i) {
+            check_state(space, states.data()[i]);
+            space.load(states.data()[i]);
+            space.applicable(rows.values);
+            rows.close();
+        }
+        return nb::make_tuple(to_numpy(std::move(rows.begin)), to_numpy(std::move(rows.values)));
+    }, "space"_a, "states"_a, "Applicable operators of several states: (begin, operators).");
+}
+
+using FloatArray = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// States of episodes, each with the encoder of its task, as one batch.
+EncodedBatch encode_states(const std::vector<const Encoder *> &encoders, const std::vector<Episode *> &episodes,
+                           IntArray states) {
+    if (encoders.size() != episodes.size() || episodes.size() != states.size() || episodes.empty())
+        throw nb::value_error("one encoder, one episode and one state per row are needed");
+    for (size_t i = 0; i < episodes.size(); ++i) check_state(episodes[i]->space(), states.data()[i]);
+    nb::gil_scoped_release release;
+    EncodedBatch batch = encoders[0]->empty_batch();
+    for (size_t i = 0; i < episodes.size(); ++i) {
+        int32_t state = states.data()[i];
+        encoders[i]->append_state(episodes[i]->space(), state, episodes[i]->actions(state), batch);
+    }
+    return batch;
+}
+
+template<class T, class Field>
+nb::object column(const Episode &episode, Field &&field) {
+    std::vector<T> out;
+    for (const Transition &t : episode.transitions()) out.push_back(static_cast<T>(field(t)));
+    return to_numpy(std::move(out));
+}
+
+void bind_episodes(nb::module_ &m) {
+    nb::class_<Episode>(m, "Episode", "A search episode of GSP that waits for Q-values.")
+        .def("__init__", [](Episode *self, std::shared_ptr<const LiftedTask> task, double weight, int64_t budget, bool greedy,
+                            bool symmetry, std::shared_ptr<Heuristic> dead_ends, std::shared_ptr<Heuristic> guide) {
+            new (self) Episode(std::move(task), {weight, budget, greedy, symmetry, std::move(dead_ends), std::move(guide)});
+        }, "task"_a, nb::kw_only(), "weight"_a = 2.0, "budget"_a = 400, "greedy"_a = false, "symmetry"_a = true,
+             "dead_ends"_a.none() = nb::none(), "guide"_a.none() = nb::none())
+        .def("advance", &Episode::advance, nb::call_guard<nb::gil_scoped_release>(),
+             "Goes on until Q-values of `pending` are needed (True) or the episode is over (False).")
+        .def_prop_ro("pending", &Episode::pending)
+        .def("feed", [](Episode &e, FloatArray q) { e.feed({q.data(), q.size()}); }, "q"_a)
+        .def("num_actions", [](Episode &e, int32_t state) { check_state(e.space(), state); return e.actions(state).size(); })
+        .def_prop_ro("solved", &Episode::solved)
+        .def_prop_ro("expansions", &Episode::expansions)
+        .def_prop_ro("plan_length", &Episode::plan_length)
+        .def_prop_ro("plan", &Episode::plan)
+        .def("export", [](Episode &e, bool plan_only) { return to_numpy(e.record(plan_only)); }, "plan_only"_a = false,
+             "The episode, or its plan with the states on it, as one int32 array that another process can restore.")
+        .def_static("restore", [](std::shared_ptr<const LiftedTask> task, IntArray record) {
+            return Episode::restore(std::move(task), {record.data(), record.size()});
+        }, "task"_a, "record"_a, "A finished episode from its export, for the same task.")
+        .def("transitions", [](const Episode &e) {
+            return nb::make_tuple(column<int32_t>(e, [](auto &t) { return t.state; }),
+                                  column<int32_t>(e, [](auto &t) { return t.action; }),
+                                  column<int32_t>(e, [](auto &t) { return t.successor; }),
+                                  column<int32_t>(e, [](auto &t) { return t.cost; }),
+                                  column<float>(e, [](auto &t) { return t.bound; }),
+                                  column<int8_t>(e, [](auto &t) { return t.kind; }));
+        }, "Columns state, action, successor, cost, bound and kind (0 inner, 1 goal, 2 dead end).");
+    m.def("encode_states", encode_states, "encoders"_a, "episodes"_a, "states"_a);
+    m.def("feed_all", [](const std::vector<Episode *> &episodes, FloatArray q) {
+        size_t used = 0;
+        for (Episode *episode : episodes) {
+            size_t count = episode->actions(episode->pending()).size();
+            if (used + count > q.size()) throw nb::value_error("too few Q-values");
+            episode->feed({q.data() + used, count});
+            used += count;
+        }
+    }, "episodes"_a, "q"_a, "Gives the pending states of episodes their values, which stand one after another.");
 }
 
 void bind_evaluators(nb::module_ &m) {
@@ -396,6 +550,7 @@ void bind_evaluators(nb::module_ &m) {
         return make_ordered_open_list({std::move(key)}, pref_only, false);
     }, "evaluator"_a, "pref_only"_a = false);
     m.def("TieBreakingOpenList", make_ordered_open_list, "evaluators"_a, "pref_only"_a = false, "unsafe_pruning"_a = true);
+    m.def("DepthFirstOpenList", make_depth_first_open_list, "evaluator"_a);
     m.def("AlternationOpenList", make_alternation_open_list, "lists"_a, "boost"_a = 0);
 }
 
@@ -450,7 +605,7 @@ NB_MODULE(_core, m) {
         try {
             std::rethrow_exception(p);
         } catch (const gsp::InputError &e) {
-            nb::tuple args = nb::make_tuple(std::string(e.what()), e.line);
+            nb::tuple args = nb::make_tuple(gsp::to_str(e.what()), e.line);
             PyErr_SetObject(input_error, args.ptr());
         } catch (const gsp::Stopped &e) {
             const char *reason = e.reason == gsp::Stop::time ? "time" : e.reason == gsp::Stop::memory ? "memory" : "interrupted";
@@ -459,6 +614,8 @@ NB_MODULE(_core, m) {
     });
     gsp::bind_tasks(m);
     gsp::bind_spaces(m);
+    gsp::bind_encoder(m);
     gsp::bind_evaluators(m);
     gsp::bind_search(m);
+    gsp::bind_episodes(m);
 }

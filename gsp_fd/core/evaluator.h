@@ -15,7 +15,7 @@ enum class CostType { normal, one, plusone };
 inline int32_t adjusted_cost(int32_t cost, CostType type, bool unit_cost) {
     if (type == CostType::normal) return cost;
     if (type == CostType::one || unit_cost) return 1;
-    return cost + 1;
+    return cost == INT32_MAX ? cost : cost + 1;
 }
 
 class Heuristic;
@@ -45,6 +45,8 @@ public:
         evaluate({&state, 1}, &value);
         return value;
     }
+    /// The same heuristic for use beside this one on another space, or null if there is no such thing.
+    virtual std::shared_ptr<Heuristic> clone() const { return nullptr; }
     /// True if several states at once are cheaper than one after another.
     virtual bool batched() const { return false; }
     /// True if every operator of a state has a value of its own (a Q-function); the state's value is the least of them.

@@ -12,8 +12,8 @@ constexpr const char *none_of_those = "<none of those>";
 
 class FdrBuilder {
 public:
-    FdrBuilder(const LiftedTask &task, const Grounding &grounding, std::vector<std::vector<int32_t>> groups)
-        : task_(task), grounding_(grounding), groups_(std::move(groups)), place_(grounding.atoms.size(), {-1, -1}),
+    FdrBuilder(const LiftedTask &task, const Grounding &grounding, std::vector<std::vector<int32_t>> groups, Watch &watch)
+        : task_(task), grounding_(grounding), watch_(watch), groups_(std::move(groups)), place_(grounding.atoms.size(), {-1, -1}),
           mirror_(grounding.atoms.size(), -1) {}
 
     std::shared_ptr<GroundTask> run() {
@@ -28,6 +28,7 @@ public:
         if (out_->goal.empty()) return trivial(true);
         drop_irrelevant();
         add_mutex_groups();
+        add_atom_facts();
         out_->finish();
         return out_;
     }
@@ -155,6 +156,7 @@ private:
     }
 
     void add_operator(const GroundAction &action) {
+        watch_.throw_if_expired();
         Operator op;
         op.cost = action.cost;
         for (int32_t a : action.pre) op.preconditions.push_back(place_[a]);
@@ -236,6 +238,7 @@ private:
         kept->goal = out_->goal;
         for (Fact &fact : kept->goal) rename(fact);
         for (size_t o = 0; o < out_->operators.size(); ++o) {
+            watch_.throw_if_expired();
             Operator &op = out_->operators[o];
             std::erase_if(op.effects, [&](const Effect &effect) { return !relevant[effect.fact.variable]; });
             if (op.effects.empty()) continue;
@@ -248,6 +251,10 @@ private:
             kept->add_name(out_->operator_name(o));
         }
         for (Fact &fact : place_) fact.variable = renumbered[fact.variable];
+        for (int32_t &variable : mirror_)
+            if (variable >= 0) variable = renumbered[variable];
+        for (size_t v = 0; v < relevant.size(); ++v)
+            if (relevant[v]) kept->empty_values.push_back(std::max(none_[v], 0));
         out_ = kept;
     }
     /// Groups that are not simply the values of one variable.
@@ -262,8 +269,16 @@ private:
         }
     }
 
+    void add_atom_facts() {
+        for (size_t a = 0; a < place_.size(); ++a)
+            if (place_[a].variable >= 0 || mirror_[a] >= 0)
+                out_->atom_facts.push_back(
+                    {grounding_.atoms[a].predicate, grounding_.atoms[a].args, place_[a], {mirror_[a], 0}});
+    }
+
     const LiftedTask &task_;
     const Grounding &grounding_;
+    Watch &watch_;
     std::vector<std::vector<int32_t>> groups_;
     std::vector<Fact> place_;       // atom -> its fact
     std::vector<int32_t> mirror_;   // atom -> variable that tells whether it is false, or -1
@@ -277,9 +292,10 @@ private:
 
 std::shared_ptr<GroundTask> ground(const LiftedTask &task, Watch &watch) {
     Grounding grounding = ground_actions(task, watch);
-    auto groups = mutex_groups(task, grounding);
-    watch.throw_if_expired();
-    return FdrBuilder(task, grounding, std::move(groups)).run();
+    auto groups = mutex_groups(task, grounding, watch);
+    auto result = FdrBuilder(task, grounding, std::move(groups), watch).run();
+    result->from_lifted = true;
+    return result;
 }
 
 }  // namespace gsp

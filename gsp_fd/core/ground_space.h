@@ -26,6 +26,7 @@ public:
     int32_t min_cost() const override { return task_->min_cost; }
     size_t num_states() const override { return states_.size(); }
     size_t state_bytes() const override { return states_.bytes() + index_.bytes(); }
+    size_t num_operators() const override { return task_->operators.size(); }
     std::string operator_name(int32_t op) const override { return std::string(task_->operator_name(op)); }
 
     const GroundTask &task() const { return *task_; }

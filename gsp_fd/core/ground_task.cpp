@@ -34,12 +34,21 @@ void GroundTask::build_successor_generator() {
     std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
         return operators[a].preconditions < operators[b].preconditions;
     });
-    root_ = order.empty() ? -1 : build_node(order, 0, order.size(), 0);
+    root_ = order.empty() ? -1 : 0;
+    // A list of work and not a recursion: an operator may have a hundred thousand preconditions.
+    std::vector<Subtree> open;
+    if (!order.empty()) open.push_back({0, order.size(), 0, no_parent});
+    while (!open.empty()) {
+        Subtree subtree = open.back();
+        open.pop_back();
+        if (subtree.child != no_parent) children_[subtree.child] = static_cast<int32_t>(nodes_.size());
+        build_subtree(order, subtree, open);
+    }
 }
 
-int32_t GroundTask::build_node(std::vector<int32_t> &order, size_t begin, size_t end, size_t depth) {
-    auto next = [&](size_t i) -> const Fact & { return operators[order[i]].preconditions[depth]; };
-    int32_t first = static_cast<int32_t>(nodes_.size());
+void GroundTask::build_subtree(const std::vector<int32_t> &order, Subtree subtree, std::vector<Subtree> &open) {
+    auto [begin, end, depth, child] = subtree;
+    auto next = [&, depth = depth](size_t i) -> const Fact & { return operators[order[i]].preconditions[depth]; };
     // Sorted order puts the operators that have no further precondition first, then those with the smallest variable. One
     // turn of the loop switches on one variable; the operators that do not mention it are left for the next turn.
     for (int32_t previous = -1; begin < end || previous < 0;) {
@@ -52,6 +61,7 @@ int32_t GroundTask::build_node(std::vector<int32_t> &order, size_t begin, size_t
 
         int32_t variable = next(begin).variable;
         size_t first_child = children_.size();
+        if (first_child + variables[variable].size() > INT32_MAX) throw std::bad_alloc();
         children_.resize(first_child + variables[variable].size(), -1);
         nodes_[id].variable = variable;
         nodes_[id].child_begin = static_cast<int32_t>(first_child);
@@ -59,13 +69,11 @@ int32_t GroundTask::build_node(std::vector<int32_t> &order, size_t begin, size_t
             int32_t value = next(begin).value;
             size_t stop = begin;
             while (stop < end && next(stop) == Fact{variable, value}) ++stop;
-            int32_t child = build_node(order, begin, stop, depth + 1);
-            children_[first_child + value] = child;
+            open.push_back({begin, stop, depth + 1, first_child + value});
             begin = stop;
         }
         previous = id;
     }
-    return first;
 }
 
 void GroundTask::applicable(const int32_t *values, std::vector<int32_t> &out) const {

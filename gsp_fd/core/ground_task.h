@@ -49,6 +49,17 @@ public:
     std::vector<Axiom> axioms;
     bool metric = false;
 
+    /// Where the task was grounded from a lifted one: the facts of its fluent atoms, and the values when no atom is true.
+    struct AtomFacts {
+        int32_t predicate;
+        std::vector<int32_t> args;
+        Fact fact;
+        Fact mirror;  // variable -1: none
+    };
+    bool from_lifted = false;
+    std::vector<AtomFacts> atom_facts;
+    std::vector<int32_t> empty_values;
+
     /// Fills the tables below; every builder calls it last.
     void finish();
 
@@ -80,7 +91,12 @@ public:
 
 private:
     void build_successor_generator();
-    int32_t build_node(std::vector<int32_t> &operators, size_t begin, size_t end, size_t depth);
+    /// Operators order[begin .. end) agree on their first `depth` preconditions; `child` is where the parent points to them.
+    struct Subtree {
+        size_t begin, end, depth, child;
+    };
+    static constexpr size_t no_parent = SIZE_MAX;
+    void build_subtree(const std::vector<int32_t> &order, Subtree subtree, std::vector<Subtree> &open);
     void build_axiom_tables();
 
     struct Node {

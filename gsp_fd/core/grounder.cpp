@@ -81,8 +81,8 @@ private:
 /// Turns tuples into ground actions over the atoms that matter: reached, and not true for ever.
 class Instantiation {
 public:
-    Instantiation(const LiftedTask &task, RelaxedReachability &reachability)
-        : task_(task), database_(reachability.database()), tuples_(reachability.actions()),
+    Instantiation(const LiftedTask &task, RelaxedReachability &reachability, Watch &watch)
+        : task_(task), watch_(watch), database_(reachability.database()), tuples_(reachability.actions()),
           state_(database_.atoms().size(), never) {
         for (int32_t atom : reachability.reached()) state_[atom] = always;  // until something deletes it
         for (const GroundAtom &atom : task.init)
@@ -122,6 +122,7 @@ private:
     void mark_deleted() {
         std::vector<int32_t> added;
         for (size_t t = 0; t < tuples_.size(); ++t) {
+            watch_.throw_if_expired();
             const int32_t *tuple = tuples_.args(static_cast<int32_t>(t));
             const Schema &schema = task_.schemas[tuple[0]];
             added.clear();
@@ -134,6 +135,7 @@ private:
         }
     }
     void instantiate(int32_t t, Grounding &out) {
+        watch_.throw_if_expired();
         const int32_t *tuple = tuples_.args(t);
         const int32_t *binding = tuple + 1;
         const Schema &schema = task_.schemas[tuple[0]];
@@ -187,6 +189,7 @@ private:
     }
 
     const LiftedTask &task_;
+    Watch &watch_;
     Database &database_;
     const TupleTable &tuples_;
     std::vector<char> state_;
@@ -198,7 +201,7 @@ private:
 Grounding ground_actions(const LiftedTask &task, Watch &watch) {
     RelaxedReachability reachability(task, watch);
     reachability.run();
-    return Instantiation(task, reachability).run(reachability.reached());
+    return Instantiation(task, reachability, watch).run(reachability.reached());
 }
 
 }  // namespace gsp

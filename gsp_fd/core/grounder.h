@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ground_task.h"
-#include "lifted_task.h"
+#include "database.h"
 
 namespace gsp {
 
@@ -23,7 +23,7 @@ struct Grounding {
 Grounding ground_actions(const LiftedTask &task, Watch &watch);
 
 /// Sets of atoms of which exactly one is true initially and no action makes more than one true.
-std::vector<std::vector<int32_t>> mutex_groups(const LiftedTask &task, const Grounding &grounding);
+std::vector<std::vector<int32_t>> mutex_groups(const LiftedTask &task, const Grounding &grounding, Watch &watch);
 
 std::shared_ptr<GroundTask> ground(const LiftedTask &task, Watch &watch);
 

@@ -4,7 +4,10 @@
 
 namespace gsp {
 
-LiftedSpace::LiftedSpace(std::shared_ptr<const LiftedTask> task) : task_(std::move(task)), database_(*task_) {
+LiftedSpace::LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry)
+    : task_(std::move(task)), database_(*task_) {
+    if (symmetry) classes_ = std::make_unique<ObjectClasses>(*task_);
+    database_.set_classes(classes_.get());
     for (const GroundAtom &atom : task_->goal_positive)
         goal_positive_.push_back(database_.intern(atom.predicate, atom.args.data()));
     for (const GroundAtom &atom : task_->goal_negative)
@@ -30,7 +33,7 @@ int32_t LiftedSpace::register_row(const std::vector<int32_t> &atoms, uint64_t ha
                std::memcmp(rows_[other].atoms, atoms.data(), atoms.size() * sizeof(int32_t)) == 0;
     });
     if (id != fresh) return id;
-    if (chunk_used_ + atoms.size() > chunk_size_) {
+    if (chunks_.empty() || chunk_used_ + atoms.size() > chunk_size_) {
         chunk_size_ = std::max<size_t>(atoms.size(), 1 << 16);
         chunks_.push_back(std::make_unique_for_overwrite<int32_t[]>(chunk_size_));
         pool_ints_ += chunk_size_;
@@ -63,15 +66,16 @@ int32_t LiftedSpace::unsatisfied_goals() {
 
 void LiftedSpace::applicable(std::vector<int32_t> &operators) {
     int32_t tuple[1 + LiftedTask::max_parameters];
+    if (classes_) classes_->compute(atoms(current_), database_.atoms());
     for (size_t s = 0; s < task_->schemas.size(); ++s) {
         const Schema &schema = task_->schemas[s];
         size_t count = schema.parameters.size();
         tuple[0] = static_cast<int32_t>(s);
         database_.match(schema, false, [&](const int32_t *binding) {
             std::copy(binding, binding + count, tuple + 1);
-            int32_t id = actions_.intern(0, tuple, count + 1);
-            if (static_cast<size_t>(id) == costs_.size()) costs_.push_back(task_->cost(schema, binding));
-            operators.push_back(id);
+            operators.push_back(insert_action({tuple, count + 1}));
+            if (++generated_ % 1024 == 0 && watch_) watch_->throw_if_expired();
+            represented_ += classes_ ? classes_->orbit_size(binding, count) : 1;
         });
     }
 }

@@ -1,14 +1,15 @@
 // States of a lifted task: sorted atom numbers, registered with an incremental hash. Nothing is grounded ahead.
 #pragma once
 
-#include "lifted_task.h"
+#include "database.h"
 #include "state_space.h"
 
 namespace gsp {
 
 class LiftedSpace final : public StateSpace {
 public:
-    explicit LiftedSpace(std::shared_ptr<const LiftedTask> task);
+    /// With symmetry, one applicable action stands for all that interchangeable objects make equivalent.
+    LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry);
 
     int32_t initial_state() override { return initial_; }
     void load(int32_t state) override;
@@ -30,8 +31,21 @@ public:
     std::span<const int32_t> atoms(int32_t state) const { return {rows_[state].atoms, rows_[state].count}; }
     /// The number of a state given by its fluent atoms, new or known.
     int32_t insert(std::vector<int32_t> atoms);
+    /// Atom numbers of the goal, in the task's order.
+    std::span<const int32_t> goal_positive() const { return goal_positive_; }
+    std::span<const int32_t> goal_negative() const { return goal_negative_; }
+    /// Actions generated so far, and how many there are without symmetry reduction.
+    int64_t generated_actions() const { return generated_; }
+    double represented_actions() const { return represented_; }
+    size_t num_operators() const override { return actions_.size(); }
     /// (schema, objects...) of an operator.
     std::span<const int32_t> action(int32_t op) const { return {actions_.args(op), actions_.count(op)}; }
+    /// The number of the operator (schema, objects...), new or known.
+    int32_t insert_action(std::span<const int32_t> tuple) {
+        int32_t id = actions_.intern(0, tuple.data(), tuple.size());
+        if (static_cast<size_t>(id) == costs_.size()) costs_.push_back(task_->cost(task_->schemas[tuple[0]], tuple.data() + 1));
+        return id;
+    }
 
 private:
     struct Row {
@@ -53,6 +67,9 @@ private:
     std::vector<int32_t> goal_positive_, goal_negative_;
     int32_t initial_ = -1, current_ = -1;
     std::vector<int32_t> buffer_, added_, deleted_;
+    std::unique_ptr<ObjectClasses> classes_;
+    int64_t generated_ = 0;
+    double represented_ = 0;
 };
 
 }  // namespace gsp

@@ -8,8 +8,12 @@ void LiftedTask::check_literal(const Literal &literal, size_t parameters, const 
     if (literal.predicate < 0 || static_cast<size_t>(literal.predicate) >= arity.size() ||
         literal.args.size() != static_cast<size_t>(arity[literal.predicate]) || literal.args.size() > max_parameters)
         throw InputError("a literal has an unknown predicate or a wrong number of arguments");
-    for (int32_t term : literal.args)
-        if (term >= static_cast<int32_t>(parameters) || -term - 1 >= static_cast<int32_t>(objects.size()))
+    check_terms(literal.args, parameters);
+}
+
+void LiftedTask::check_terms(const std::vector<int32_t> &terms, size_t parameters) const {
+    for (int32_t term : terms)
+        if (term >= static_cast<int32_t>(parameters) || -(term + 1) >= static_cast<int32_t>(objects.size()))
             throw InputError("a literal has an argument out of range");
 }
 
@@ -33,6 +37,8 @@ void LiftedTask::finish() {
             if (type < 0 || static_cast<size_t>(type) >= type_members.size()) throw InputError("unknown parameter type");
         for (const auto *part : {&schema.positive, &schema.negative, &schema.add, &schema.del})
             for (const Literal &literal : *part) check_literal(literal, schema.parameters.size(), arities);
+        for (const auto *part : {&schema.equal, &schema.unequal})
+            for (auto [a, b] : *part) check_terms({a, b}, schema.parameters.size());
         for (const Literal &term : schema.cost_terms) check_literal(term, schema.parameters.size(), function_arity);
         unit_cost = unit_cost && (!metric || (schema.cost_terms.empty() && schema.cost == 1));
         int32_t least = metric ? schema.cost : 1;
@@ -78,58 +84,6 @@ std::string LiftedTask::atom_name(int32_t predicate, const int32_t *args) const 
     std::string name = predicates[predicate] + "(";
     for (int32_t i = 0; i < arities[predicate]; ++i) name += (i ? ", " : "") + objects[args[i]];
     return name + ")";
-}
-
-Database::Database(const LiftedTask &task) : task_(task), relations_(task.predicates.size()) {
-    for (size_t p = 0; p < relations_.size(); ++p) {
-        relations_[p].arity = task.arities[p];
-        relations_[p].by_argument.resize(static_cast<size_t>(task.arities[p]) * task.objects.size());
-    }
-    for (const GroundAtom &atom : task.init)
-        if (!task.fluent[atom.predicate]) add(intern(atom.predicate, atom.args.data()));
-}
-
-void Database::add(int32_t atom) {
-    if (truth_[atom]) return;
-    truth_[atom] = 1;
-    int32_t predicate = atoms_.symbol(atom);
-    Relation &relation = relations_[predicate];
-    const int32_t *args = atoms_.args(atom);
-    for (int32_t i = 0; i < relation.arity; ++i) {
-        size_t slot = i * task_.objects.size() + args[i];
-        if (relation.by_argument[slot].empty()) relation.touched.push_back(static_cast<int32_t>(slot));
-        relation.by_argument[slot].push_back(relation.size);
-    }
-    relation.tuples.insert(relation.tuples.end(), args, args + relation.arity);
-    ++relation.size;
-    if (task_.fluent[predicate]) true_fluents_.push_back(atom);
-}
-
-void Database::clear_fluents() {
-    for (int32_t atom : true_fluents_) truth_[atom] = 0;
-    true_fluents_.clear();
-    for (size_t p = 0; p < relations_.size(); ++p) {
-        if (!task_.fluent[p]) continue;
-        Relation &relation = relations_[p];
-        for (int32_t slot : relation.touched) relation.by_argument[slot].clear();
-        relation.touched.clear();
-        relation.tuples.clear();
-        relation.size = 0;
-    }
-}
-
-bool Database::constraints_hold() const {
-    for (auto [a, b] : schema_->equal)
-        if (ground_term(a, binding_) != ground_term(b, binding_)) return false;
-    for (auto [a, b] : schema_->unequal)
-        if (ground_term(a, binding_) == ground_term(b, binding_)) return false;
-    int32_t args[LiftedTask::max_parameters];
-    for (const Literal &literal : schema_->negative) {
-        if (relaxed_ && task_.fluent[literal.predicate]) continue;
-        ground(literal, args);
-        if (holds(literal.predicate, args)) return false;
-    }
-    return true;
 }
 
 }  // namespace gsp

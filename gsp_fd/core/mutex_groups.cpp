@@ -143,10 +143,12 @@ private:
 };
 
 /// Marks the groups that some action may break.
-void check_groups(const Grounding &grounding, const std::vector<std::vector<int32_t>> &groups_of, std::vector<char> &broken) {
+void check_groups(const Grounding &grounding, const std::vector<std::vector<int32_t>> &groups_of, std::vector<char> &broken,
+                  Watch &watch) {
     std::vector<int32_t> added(broken.size(), 0), freed(broken.size(), 0), required(broken.size(), 0);
     std::vector<int32_t> touched;
     for (const GroundAction &action : grounding.actions) {
+        watch.throw_if_expired();
         auto is = [](const std::vector<int32_t> &sorted, int32_t a) {
             return std::binary_search(sorted.begin(), sorted.end(), a);
         };
@@ -168,7 +170,7 @@ void check_groups(const Grounding &grounding, const std::vector<std::vector<int3
 
 }  // namespace
 
-std::vector<std::vector<int32_t>> mutex_groups(const LiftedTask &task, const Grounding &grounding) {
+std::vector<std::vector<int32_t>> mutex_groups(const LiftedTask &task, const Grounding &grounding, Watch &watch) {
     std::vector<Candidate> candidates = Synthesis(task).run();
     std::map<std::vector<int32_t>, int32_t> number;  // (candidate, parameters...)
     std::vector<std::vector<int32_t>> groups;
@@ -177,6 +179,7 @@ std::vector<std::vector<int32_t>> mutex_groups(const LiftedTask &task, const Gro
         for (const Part &part : candidates[c]) parts[part.predicate].emplace_back(static_cast<int32_t>(c), &part);
     std::vector<int32_t> key;
     for (size_t a = 0; a < grounding.atoms.size(); ++a) {
+        watch.throw_if_expired();
         const GroundAtom &atom = grounding.atoms[a];
         for (auto [c, part] : parts[atom.predicate]) {
             key.assign(1 + atom.args.size() - std::count(part->roles.begin(), part->roles.end(), counted), c);
@@ -191,7 +194,7 @@ std::vector<std::vector<int32_t>> mutex_groups(const LiftedTask &task, const Gro
     for (size_t g = 0; g < groups.size(); ++g)
         for (int32_t a : groups[g]) groups_of[a].push_back(static_cast<int32_t>(g));
     std::vector<char> broken(groups.size(), 0);
-    check_groups(grounding, groups_of, broken);
+    check_groups(grounding, groups_of, broken, watch);
     std::vector<int32_t> initially(groups.size(), 0);
     for (int32_t a : grounding.init)
         for (int32_t g : groups_of[a]) ++initially[g];

@@ -171,6 +171,53 @@ private:
     std::map<std::vector<double>, Bucket> buckets_;
 };
 
+class DepthFirstOpenList final : public OpenList {
+public:
+    explicit DepthFirstOpenList(EvaluatorPtr key) : OpenList(false), key_(std::move(key)) {}
+    Entry pop() override {
+        Group &group = groups_.back();
+        if (!group.sorted) {
+            // The best last; among equals the one inserted first.
+            std::stable_sort(group.items.begin(), group.items.end(), [](const Item &a, const Item &b) { return a.key < b.key; });
+            std::reverse(group.items.begin(), group.items.end());
+            group.sorted = true;
+        }
+        Entry entry{group.state, group.items.back().op};
+        group.items.pop_back();
+        if (group.items.empty()) groups_.pop_back();
+        return entry;
+    }
+    bool empty() const override { return groups_.empty(); }
+    void clear() override { groups_.clear(); }
+    bool is_dead_end(const Placement &at) const override { return key_->value(at.g, at.slots) == dead_end; }
+    void collect(std::vector<Heuristic *> &heuristics) override { key_->collect(heuristics); }
+    size_t bytes() const override {
+        size_t total = 0;
+        for (const Group &group : groups_) total += sizeof(Group) + group.items.capacity() * sizeof(Item);
+        return total;
+    }
+
+protected:
+    void do_insert(Entry entry, const Placement &at) override {
+        if (groups_.empty() || groups_.back().state != entry.state) groups_.push_back({entry.state, {}, false});
+        groups_.back().items.push_back({static_cast<float>(key_->value(at.g, at.slots)), entry.op});
+        groups_.back().sorted = false;
+    }
+
+private:
+    struct Item {
+        float key;
+        int32_t op;
+    };
+    struct Group {
+        int32_t state;
+        std::vector<Item> items;
+        bool sorted;
+    };
+    EvaluatorPtr key_;
+    std::vector<Group> groups_;
+};
+
 class AlternationOpenList final : public OpenList {
 public:
     AlternationOpenList(std::vector<OpenListPtr> lists, int32_t boost)
@@ -187,12 +234,16 @@ public:
     }
     void clear() override {
         for (const OpenListPtr &list : lists_) list->clear();
+        std::fill(priorities_.begin(), priorities_.end(), 0);
     }
     bool is_dead_end(const Placement &at) const override {
         return std::all_of(lists_.begin(), lists_.end(), [&](const OpenListPtr &list) { return list->is_dead_end(at); });
     }
     void collect(std::vector<Heuristic *> &heuristics) override {
         for (const OpenListPtr &list : lists_) list->collect(heuristics);
+    }
+    bool preferred_only() const override {
+        return std::all_of(lists_.begin(), lists_.end(), [](const OpenListPtr &list) { return list->preferred_only(); });
     }
     void boost_preferred() override {
         for (size_t i = 0; i < lists_.size(); ++i) {
@@ -224,6 +275,8 @@ OpenListPtr make_ordered_open_list(std::vector<EvaluatorPtr> keys, bool preferre
     if (keys.size() == 1) return std::make_shared<SingleOpenList>(std::move(keys[0]), preferred_only);
     return std::make_shared<TieBreakingOpenList>(std::move(keys), preferred_only, unsafe_pruning);
 }
+
+OpenListPtr make_depth_first_open_list(EvaluatorPtr key) { return std::make_shared<DepthFirstOpenList>(std::move(key)); }
 
 OpenListPtr make_alternation_open_list(std::vector<OpenListPtr> lists, int32_t boost) {
     if (lists.empty()) throw InputError("alternation needs at least one open list");

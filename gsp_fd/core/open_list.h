@@ -32,7 +32,8 @@ public:
     virtual void collect(std::vector<Heuristic *> &heuristics) = 0;
     virtual void boost_preferred() {}
     virtual size_t bytes() const = 0;
-    bool preferred_only() const { return preferred_only_; }
+    /// True if only successors by preferred operators get in.
+    virtual bool preferred_only() const { return preferred_only_; }
 
 protected:
     virtual void do_insert(Entry entry, const Placement &at) = 0;
@@ -45,6 +46,8 @@ using OpenListPtr = std::shared_ptr<OpenList>;
 
 /// Ordered by the evaluators one after another, first in first out among equals.
 OpenListPtr make_ordered_open_list(std::vector<EvaluatorPtr> keys, bool preferred_only, bool unsafe_pruning);
+/// The best operator of the state inserted last; when it has none left, of the one before: a greedy policy that backtracks.
+OpenListPtr make_depth_first_open_list(EvaluatorPtr key);
 /// Takes turns; after progress, lists of preferred successors go first for `boost` turns.
 OpenListPtr make_alternation_open_list(std::vector<OpenListPtr> lists, int32_t boost);
 

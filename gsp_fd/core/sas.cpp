@@ -130,6 +130,7 @@ private:
             variable.axiom_layer = in_.number("axiom layer", -1, n);
             int32_t size = in_.count("number of values", 1);
             if (size < 1) in_.fail("a variable needs at least one value");
+            if (variable.axiom_layer >= 0 && size != 2) in_.fail("a derived variable needs two values");
             for (int32_t k = 0; k < size; ++k) variable.value_names.emplace_back(in_.line());
             in_.expect("end_variable");
             task_.variables.push_back(std::move(variable));

@@ -9,6 +9,7 @@ namespace {
 enum class Status : uint32_t { fresh, open, closed, dead };
 
 struct Node {
+    static constexpr int64_t max_g = int64_t{1} << 30;
     int32_t parent = -1, op = -1;
     uint32_t g : 30 = 0;
     uint32_t status : 2 = 0;
@@ -34,10 +35,15 @@ public:
             per_operator_ = per_operator_ || (options.lazy && heuristics_[i]->per_operator());
         }
         best_.assign(heuristics_.size(), dead_end);
+        result_.complete = !open_.preferred_only();
         values_ = SegmentedRows<double>(std::max<size_t>(heuristics_.size(), 1));
     }
 
+    ~BestFirst() { space_.set_watch(nullptr); }
+    BestFirst(const BestFirst &) = delete;
+
     SearchResult run() {
+        space_.set_watch(&watch_);
         double start = cpu_seconds();
         try {
             if (begin())
@@ -78,19 +84,19 @@ private:
     }
 
     bool begin() {
-        int32_t initial = space_.initial_state();
+        initial_ = space_.initial_state();
         grow_nodes();
-        space_.load(initial);
-        waiting_.push_back({initial, true});
-        if (options_.lazy && space_.is_goal()) return reached_goal(initial);
+        space_.load(initial_);
+        waiting_.push_back({initial_, true});
+        if (options_.lazy && space_.is_goal()) return reached_goal(initial_);
         evaluate_waiting();
-        log_initial(initial);
+        log_initial();
         if (!place_waiting()) log("Initial state is a dead end.");
         return true;
     }
-    void log_initial(int32_t initial) {
+    void log_initial() {
         for (Heuristic *heuristic : heuristics_)
-            log("Initial heuristic value for " + heuristic->name + ": " + number(values_[initial][heuristic->slot]));
+            log("Initial heuristic value for " + heuristic->name + ": " + number(values_[initial_][heuristic->slot]));
     }
 
     /// Takes a batch from the open list, evaluates what it leads to and places that. False when the search is over.
@@ -140,18 +146,18 @@ private:
     }
     void generate(int32_t state, int32_t op) {
         const Node parent = *nodes_[state];
-        int64_t real_g = int64_t{parent.real_g} + space_.cost(op);
-        if (over_bound(real_g)) return;
+        int64_t real_g = int64_t{parent.real_g} + space_.cost(op), next_g = int64_t{parent.g} + adjusted(op);
+        if (over_bound(real_g, next_g)) return;
         int32_t successor = space_.apply(op);
         grow_nodes();
         ++result_.generated;
-        uint32_t g = parent.g + adjusted(op);
+        auto g = static_cast<uint32_t>(next_g);
         Node &node = *nodes_[successor];
         switch (static_cast<Status>(node.status)) {
         case Status::fresh:
             // The same state may be met twice before it is evaluated: the cheaper path wins, it waits once.
-            if (node.parent < 0 && successor != 0) waiting_.push_back({successor, is_preferred(op)});
-            else if (g >= node.g || successor == 0) return;
+            if (node.parent < 0 && successor != initial_) waiting_.push_back({successor, is_preferred(op)});
+            else if (g >= node.g || successor == initial_) return;
             node = {state, op, g, node.status, static_cast<int32_t>(real_g)};
             return;
         case Status::dead:
@@ -175,8 +181,8 @@ private:
     /// Lazy: applies an operator of an evaluated state. True at a goal.
     bool follow(Entry entry, bool &counts) {
         const Node parent = *nodes_[entry.state];
-        int64_t real_g = int64_t{parent.real_g} + space_.cost(entry.op);
-        if (over_bound(real_g)) return false;
+        int64_t real_g = int64_t{parent.real_g} + space_.cost(entry.op), next_g = int64_t{parent.g} + adjusted(entry.op);
+        if (over_bound(real_g, next_g)) return false;
         space_.load(entry.state);
         int32_t successor = space_.apply(entry.op);
         grow_nodes();
@@ -185,9 +191,9 @@ private:
             ++result_.expanded;
             counts = true;
         }
-        uint32_t g = parent.g + adjusted(entry.op);
+        auto g = static_cast<uint32_t>(next_g);
         Node &node = *nodes_[successor];
-        bool known = successor == 0 || node.parent >= 0;
+        bool known = successor == initial_ || node.parent >= 0;
         if (known) {
             if (node.status == static_cast<uint32_t>(Status::dead) || !options_.reopen || g >= node.g) return false;
             if (node.status == static_cast<uint32_t>(Status::closed)) ++result_.reopened;
@@ -300,7 +306,8 @@ private:
             for (Heuristic *heuristic : heuristics_)
                 if (heuristic->per_operator())
                     slots_[heuristic->slot] = operator_values_[heuristic->slot][batch_operators_.begin[index] + k];
-            open_.insert({state, operators_[k]}, {double(nodes_[state]->g), slots_.data(), is_preferred(operators_[k])});
+            Placement at{double(nodes_[state]->g), slots_.data(), is_preferred(operators_[k])};
+            if (!per_operator_ || !is_dead_end(at)) open_.insert({state, operators_[k]}, at);
         }
     }
 
@@ -337,11 +344,10 @@ private:
 
     // ---- costs, goals
 
-    uint32_t adjusted(int32_t op) const {
-        return static_cast<uint32_t>(adjusted_cost(space_.cost(op), options_.cost_type, space_.unit_cost()));
-    }
-    bool over_bound(int64_t real_g) {
-        if (real_g < options_.bound && real_g < INT32_MAX) return false;
+    int32_t adjusted(int32_t op) const { return adjusted_cost(space_.cost(op), options_.cost_type, space_.unit_cost()); }
+    /// Paths that a node has no room for are over the bound, too.
+    bool over_bound(int64_t real_g, int64_t g) {
+        if (real_g < options_.bound && real_g < INT32_MAX && g < Node::max_g) return false;
         result_.bounded = true;
         return true;
     }
@@ -402,6 +408,7 @@ private:
     std::mt19937_64 random_;
     SearchResult result_;
 
+    int32_t initial_ = 0;
     std::vector<Heuristic *> heuristics_;
     bool per_operator_ = false;
     SegmentedRows<Node> nodes_;

@@ -26,7 +26,15 @@ public:
     virtual size_t num_states() const = 0;
     /// Bytes of the registered states with their hash table.
     virtual size_t state_bytes() const = 0;
+    /// Operators have the numbers below this one; a lifted space numbers them as it meets them.
+    virtual size_t num_operators() const = 0;
     virtual std::string operator_name(int32_t op) const = 0;
+
+    /// Lets calls that may take long (millions of applicable actions) throw Stopped; nullptr for no watch.
+    void set_watch(Watch *watch) { watch_ = watch; }
+
+protected:
+    Watch *watch_ = nullptr;
 };
 
 }  // namespace gsp

@@ -1,0 +1,349 @@
+"""Native core: tasks, states, heuristics and search."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class CoreInputError(ValueError):
+    pass
+
+class Stopped(RuntimeError):
+    pass
+
+class GroundTask:
+    """A ground task in finite-domain form."""
+
+    @staticmethod
+    def from_sas(text: bytes) -> GroundTask:
+        """Reads a SAS version 3 file; raises InputError(message, line)."""
+
+    def to_sas(self) -> bytes: ...
+
+    def __reduce__(self) -> tuple: ...
+
+    @property
+    def num_variables(self) -> int: ...
+
+    @property
+    def num_derived_variables(self) -> int: ...
+
+    @property
+    def num_facts(self) -> int: ...
+
+    @property
+    def num_goals(self) -> int: ...
+
+    @property
+    def num_mutex_groups(self) -> int: ...
+
+    @property
+    def mutex_groups_size(self) -> int: ...
+
+    @property
+    def num_operators(self) -> int: ...
+
+    @property
+    def num_axioms(self) -> int: ...
+
+    @property
+    def has_conditional_effects(self) -> bool: ...
+
+    @property
+    def unit_cost(self) -> bool: ...
+
+    @property
+    def encoding_size(self) -> int: ...
+
+    def fact_name(self, arg0: int, arg1: int, /) -> str: ...
+
+    def operator_name(self, arg: int, /) -> str: ...
+
+    def operator_cost(self, arg: int, /) -> int: ...
+
+class LiftedTask:
+    """A lifted task, made from gsp_fd.pddl.LiftedTask."""
+
+    @staticmethod
+    def from_spec(spec: object) -> LiftedTask: ...
+
+    def ground(self, max_time: float | None = None, max_memory_kb: int | None = None) -> GroundTask:
+        """The ground task; raises Stopped at a limit."""
+
+class StateSpace:
+    """Numbered states and operators of a task."""
+
+    def initial_state(self) -> int: ...
+
+    def is_goal(self, arg: int, /) -> bool: ...
+
+    def applicable(self, state: int) -> list[int]:
+        """Operators applicable in a state."""
+
+    def apply(self, state: int, op: int) -> int:
+        """The state that an applicable operator leads to."""
+
+    def expand(self, state: int) -> tuple:
+        """Applicable operators and the states they lead to, as two arrays."""
+
+    def cost(self, arg: int, /) -> int: ...
+
+    def operator_name(self, arg: int, /) -> str: ...
+
+    @property
+    def num_states(self) -> int: ...
+
+    @property
+    def state_bytes(self) -> int: ...
+
+    @property
+    def unit_cost(self) -> bool: ...
+
+class GroundSpace(StateSpace):
+    """Packed states of a ground task."""
+
+    def __init__(self, task: GroundTask) -> None: ...
+
+    def export_state(self, state: int) -> object:
+        """Values of all variables, as an array that can be pickled."""
+
+    def import_state(self, values: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
+
+class LiftedSpace(StateSpace):
+    """States of a lifted task as sets of atoms."""
+
+    def __init__(self, task: LiftedTask, symmetry: bool = False) -> None: ...
+
+    @property
+    def generated_actions(self) -> int: ...
+
+    @property
+    def represented_actions(self) -> float: ...
+
+    def action(self, op: int) -> list[int]:
+        """(schema, objects...) of an operator."""
+
+    def export_state(self, state: int) -> object:
+        """
+        Fluent atoms as (predicate, objects...) one after another, as an array that can be pickled.
+        """
+
+    def import_state(self, atoms: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
+
+class EncodedBatch:
+    """Index tensors of a batch of states; the arrays are views."""
+
+    @property
+    def relations(self) -> list: ...
+
+    @property
+    def node_state(self) -> object: ...
+
+    @property
+    def action_node(self) -> object: ...
+
+    @property
+    def action_state(self) -> object: ...
+
+    @property
+    def state_sizes(self) -> object: ...
+
+class Encoder:
+    """States with their actions as tensors of a relational network."""
+
+    def __init__(self, task: LiftedTask, relations: Sequence[tuple[str, int, int]]) -> None:
+        """
+        relations: (kind, number in the task or -1, columns) in the model's order.
+        """
+
+    def encode(self, space: LiftedSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], operators: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> EncodedBatch:
+        """
+        operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order.
+        """
+
+def applicable_rows(space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+    """Applicable operators of several states: (begin, operators)."""
+
+class Evaluator:
+    """A number for every state of a search."""
+
+class Heuristic(Evaluator):
+    """An evaluator that estimates the cost to the goal."""
+
+    @property
+    def name(self) -> str: ...
+
+    def evaluate(self, space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
+        """Values of states, infinity for dead ends."""
+
+    def preferred(self, space: StateSpace, state: int) -> list[int]:
+        """Operators that the heuristic prefers in a state."""
+
+def ff(task: GroundTask, cost_type: str = 'normal', name: str = 'ff') -> Heuristic:
+    """hFF: cost of a relaxed plan; prefers its first operators."""
+
+def hmax(task: GroundTask, cost_type: str = 'normal', name: str = 'hmax') -> Heuristic:
+    """hmax: admissible."""
+
+def hadd(task: GroundTask, cost_type: str = 'normal', name: str = 'add') -> Heuristic:
+    """hadd: the sum of the goals' relaxed costs."""
+
+def blind(task: object, cost_type: str = 'normal', name: str = 'blind') -> Heuristic:
+    """The cheapest operator's cost, 0 in goal states."""
+
+def goalcount(task: object, name: str = 'goalcount') -> Heuristic:
+    """The number of unsatisfied goals."""
+
+def g() -> Evaluator: ...
+
+def const(value: float) -> Evaluator: ...
+
+def weight(evaluator: Evaluator, weight: float) -> Evaluator: ...
+
+def sum(evaluators: Sequence[Evaluator]) -> Evaluator: ...
+
+def max(evaluators: Sequence[Evaluator]) -> Evaluator: ...
+
+def callback(states: Callable, name: str, operators: object | None = None) -> Heuristic:
+    """
+    A heuristic in Python: states(ids) -> float64 values; operators(ids, begin, ops) -> float64 values of the operators.
+    """
+
+class OpenList:
+    pass
+
+def SingleOpenList(evaluator: Evaluator, pref_only: bool = False) -> OpenList: ...
+
+def TieBreakingOpenList(evaluators: Sequence[Evaluator], pref_only: bool = False, unsafe_pruning: bool = True) -> OpenList: ...
+
+def DepthFirstOpenList(evaluator: Evaluator) -> OpenList: ...
+
+def AlternationOpenList(lists: Sequence[OpenList], boost: int = 0) -> OpenList: ...
+
+class SearchResult:
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def complete(self) -> bool: ...
+
+    @property
+    def bounded(self) -> bool: ...
+
+    @property
+    def plan(self) -> list[int]: ...
+
+    @property
+    def plan_cost(self) -> int: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def reopened(self) -> int: ...
+
+    @property
+    def evaluated(self) -> int: ...
+
+    @property
+    def evaluations(self) -> int: ...
+
+    @property
+    def generated(self) -> int: ...
+
+    @property
+    def dead_ends(self) -> int: ...
+
+    @property
+    def jumped(self) -> bool: ...
+
+    @property
+    def expanded_until_last_jump(self) -> int: ...
+
+    @property
+    def reopened_until_last_jump(self) -> int: ...
+
+    @property
+    def evaluated_until_last_jump(self) -> int: ...
+
+    @property
+    def generated_until_last_jump(self) -> int: ...
+
+    @property
+    def registered_states(self) -> int: ...
+
+    @property
+    def search_time(self) -> float: ...
+
+    @property
+    def bytes_per_state(self) -> float: ...
+
+    @property
+    def state_bytes(self) -> float: ...
+
+    @property
+    def node_bytes(self) -> float: ...
+
+    @property
+    def open_bytes(self) -> float: ...
+
+def search(space: StateSpace, open_list: OpenList, *, f_eval: Evaluator | None = None, preferred: Sequence[Heuristic] = [], lazy: bool = False, reopen_closed: bool = False, cost_type: str = 'normal', bound: int | None = None, max_time: float | None = None, max_expansions: int | None = None, max_memory_kb: int | None = None, batch_size: int = 1, randomize_successors: bool = False, preferred_successors_first: bool = False, random_seed: int = 0, log: object | None = None, progress: object | None = None) -> SearchResult:
+    """
+    Best-first search from the initial state of a space that has only that state.
+    """
+
+def peak_memory_kb() -> int: ...
+
+def resident_memory_kb() -> int: ...
+
+class Episode:
+    """A search episode of GSP that waits for Q-values."""
+
+    def __init__(self, task: LiftedTask, *, weight: float = 2.0, budget: int = 400, greedy: bool = False, symmetry: bool = True, dead_ends: Heuristic | None = None, guide: Heuristic | None = None) -> None: ...
+
+    def advance(self) -> bool:
+        """
+        Goes on until Q-values of `pending` are needed (True) or the episode is over (False).
+        """
+
+    @property
+    def pending(self) -> int: ...
+
+    def feed(self, q: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def num_actions(self, arg: int, /) -> int: ...
+
+    @property
+    def solved(self) -> bool: ...
+
+    @property
+    def expansions(self) -> int: ...
+
+    @property
+    def plan_length(self) -> int: ...
+
+    @property
+    def plan(self) -> list[str]: ...
+
+    def export(self, plan_only: bool = False) -> object:
+        """
+        The episode, or its plan with the states on it, as one int32 array that another process can restore.
+        """
+
+    @staticmethod
+    def restore(task: LiftedTask, record: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Episode:
+        """A finished episode from its export, for the same task."""
+
+    def transitions(self) -> tuple:
+        """
+        Columns state, action, successor, cost, bound and kind (0 inner, 1 goal, 2 dead end).
+        """
+
+def encode_states(encoders: Sequence[Encoder], episodes: Sequence[Episode], states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> EncodedBatch: ...
+
+def feed_all(episodes: Sequence[Episode], q: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    """
+    Gives the pending states of episodes their values, which stand one after another.
+    """

@@ -1,0 +1,178 @@
+// Finished episodes as flat numbers, so that search workers can send them and checkpoints can keep them.
+//
+// A record is: expansions, plan length, number of the goal's transition; then four lists, each with its length in front:
+// the atoms that the task's own numbering lacks (predicate, objects...), the states (count, atoms...), the operators (schema,
+// objects...) with the states' actions (count, operators...), and the transitions (state, action, successor, cost, kind).
+#include "episode.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gsp {
+namespace {
+
+/// Reads a record; whatever does not fit is an error, since a file may be damaged.
+class Reader {
+public:
+    explicit Reader(std::span<const int32_t> record) : rest_(record) {}
+
+    int32_t next(int64_t least = 0, int64_t limit = INT32_MAX) { return in_range(take(1)[0], least, limit); }
+    std::span<const int32_t> take(size_t count) {
+        if (count > rest_.size()) throw InputError("the record of an episode is too short");
+        auto part = rest_.first(count);
+        rest_ = rest_.subspan(count);
+        return part;
+    }
+    static int32_t in_range(int32_t value, int64_t least, int64_t limit) {
+        if (value < least || value >= limit) throw InputError("the record of an episode does not fit its task");
+        return value;
+    }
+    std::span<const int32_t> take_objects(size_t count, size_t objects) {
+        auto part = take(count);
+        for (int32_t object : part) in_range(object, 0, static_cast<int64_t>(objects));
+        return part;
+    }
+    void end() const {
+        if (!rest_.empty()) throw InputError("the record of an episode is too long");
+    }
+
+private:
+    std::span<const int32_t> rest_;
+};
+
+/// New numbers for the old ones that are in use, in the same order.
+struct Renumbering {
+    std::vector<int32_t> old;
+    std::vector<int32_t> fresh;  // -1: not in use
+    Renumbering(std::vector<int32_t> used, size_t count) : old(std::move(used)), fresh(count, -1) {
+        std::sort(old.begin(), old.end());
+        old.erase(std::unique(old.begin(), old.end()), old.end());
+        for (size_t i = 0; i < old.size(); ++i) fresh[old[i]] = static_cast<int32_t>(i);
+    }
+};
+
+template<class Values>
+void append(std::vector<int32_t> &out, const Values &values) {
+    out.insert(out.end(), values.begin(), values.end());
+}
+
+}  // namespace
+
+std::vector<int32_t> Episode::record(bool plan_only) {
+    std::vector<int32_t> kept = plan_transitions();
+    std::vector<int32_t> used_states{space_.initial_state()};
+    if (plan_only) {
+        for (int32_t t : kept) used_states.push_back(transitions_[t].successor);
+    } else {
+        kept.resize(transitions_.size());
+        std::iota(kept.begin(), kept.end(), 0);
+        used_states.resize(nodes_.size());
+        std::iota(used_states.begin(), used_states.end(), 0);
+    }
+    Renumbering states(std::move(used_states), nodes_.size());
+    std::vector<int32_t> used_atoms, used_operators;
+    auto own = static_cast<int32_t>(own_atoms_);
+    for (int32_t state : states.old) {
+        for (int32_t atom : space_.atoms(state))
+            if (atom >= own) used_atoms.push_back(atom);
+        append(used_operators, actions(state));
+    }
+    const TupleTable &table = space_.database().atoms();
+    Renumbering atoms(std::move(used_atoms), table.size()), operators(std::move(used_operators), space_.num_operators());
+
+    auto goal = std::find(kept.begin(), kept.end(), goal_transition_);
+    std::vector<int32_t> out{static_cast<int32_t>(expansions_), static_cast<int32_t>(plan_length_),
+                             goal == kept.end() ? -1 : static_cast<int32_t>(goal - kept.begin())};
+    auto list = [&](size_t size) { out.push_back(static_cast<int32_t>(size)); };
+    list(atoms.old.size());
+    for (int32_t atom : atoms.old) {
+        out.push_back(table.symbol(atom));
+        append(out, std::span(table.args(atom), table.count(atom)));
+    }
+    list(states.old.size());
+    for (int32_t state : states.old) {
+        list(space_.atoms(state).size());
+        for (int32_t atom : space_.atoms(state)) out.push_back(atom < own ? atom : own + atoms.fresh[atom]);
+    }
+    list(operators.old.size());
+    for (int32_t op : operators.old) append(out, space_.action(op));
+    for (int32_t state : states.old) {
+        list(actions(state).size());
+        for (int32_t op : actions(state)) out.push_back(operators.fresh[op]);
+    }
+    list(kept.size());
+    for (int32_t number : kept) {
+        const Transition &t = transitions_[number];
+        append(out, std::initializer_list<int32_t>{states.fresh[t.state], t.action, states.fresh[t.successor], t.cost,
+                                                   static_cast<int32_t>(t.kind)});
+    }
+    return out;
+}
+
+std::unique_ptr<Episode> Episode::restore(std::shared_ptr<const LiftedTask> task, std::span<const int32_t> record) {
+    EpisodeOptions options;
+    options.symmetry = false;
+    auto episode = std::make_unique<Episode>(std::move(task), std::move(options));
+    Episode &e = *episode;
+    const LiftedTask &t = e.space_.task();
+    e.done_ = true;
+    e.pending_ = -1;
+    e.nodes_.clear();
+    e.actions_.clear();
+    Reader in(record);
+    e.expansions_ = in.next();
+    e.plan_length_ = in.next(-1);
+    int32_t goal = in.next(-1);
+    for (int32_t count = in.next(), i = 0; i < count; ++i) {
+        int32_t predicate = in.next(0, t.predicates.size());
+        if (!t.fluent[predicate]) throw InputError("the record of an episode does not fit its task");
+        e.space_.database().intern(predicate, in.take_objects(t.arities[predicate], t.objects.size()).data());
+    }
+    auto known_atoms = static_cast<int64_t>(e.space_.database().atoms().size());
+    int32_t num_states = in.next(1);
+    for (int32_t state = 0; state < num_states; ++state) {
+        auto row = in.take(in.next());
+        for (int32_t atom : row) {
+            Reader::in_range(atom, 0, known_atoms);
+            if (!t.fluent[e.space_.database().atoms().symbol(atom)]) throw InputError("the record of an episode does not fit its task");
+        }
+        if (e.space_.insert({row.begin(), row.end()}) != state) throw InputError("the record of an episode repeats a state");
+    }
+    int32_t num_operators = in.next();
+    std::vector<int32_t> operators, tuple;
+    for (int32_t i = 0; i < num_operators; ++i) {
+        tuple.assign(1, in.next(0, t.schemas.size()));
+        append(tuple, in.take_objects(t.schemas[tuple[0]].parameters.size(), t.objects.size()));
+        operators.push_back(e.space_.insert_action(tuple));
+    }
+    e.nodes_.resize(num_states);
+    for (Node &node : e.nodes_) {
+        node.first_action = e.actions_.size();
+        for (int32_t op : in.take(in.next())) e.actions_.push_back(operators[Reader::in_range(op, 0, num_operators)]);
+        node.num_actions = static_cast<uint32_t>(e.actions_.size() - node.first_action);
+    }
+    int32_t num_transitions = in.next();
+    for (int32_t number = 0; number < num_transitions; ++number) {
+        Transition r{};
+        r.state = in.next(0, num_states);
+        r.action = in.next(0, e.nodes_[r.state].num_actions);
+        r.successor = in.next(0, num_states);
+        r.cost = in.next();
+        r.bound = -std::numeric_limits<float>::infinity();
+        r.kind = static_cast<TransitionKind>(in.next(0, 3));
+        Node &node = e.nodes_[r.successor];
+        node.kind = r.kind;
+        // States are numbered as they are discovered, which also excludes cycles among the parents.
+        if (node.parent < 0 && r.successor > r.state) {
+            node.parent = number;
+            node.depth = e.nodes_[r.state].depth + 1;
+            node.g = e.nodes_[r.state].g - r.cost;
+        }
+        e.transitions_.push_back(r);
+    }
+    in.end();
+    if (goal >= 0) e.back_up(Reader::in_range(goal, 0, num_transitions));
+    return episode;
+}
+
+}  // namespace gsp

@@ -1,0 +1,303 @@
+"""What a model file says about itself, and the arrays it takes: shared by the writer (export) and the reader (planner).
+
+A model is a standard ONNX file; everything else it has to say is JSON in its ``metadata_props``. Reading it
+needs neither ``onnx`` nor a session: :func:`read_metadata` walks the top-level protobuf fields.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from gsp_fd.errors import InputError
+from gsp_fd.exit_codes import ExitCode
+
+FORMAT_VERSION = 1
+ENCODER_VERSION = 1
+MAX_ARITY = 8
+KEY_PREFIX = "gsp_fd."
+EXPONENT_LIMIT = 60.0
+"""Exponents alpha * m of an aggregation are clamped to +- this: sums of exp stay finite in float32."""
+
+NODE_STATE = "node_state"
+ACTION_NODE = "action_node"
+ACTION_STATE = "action_state"
+STATE_SIZES = "state_sizes"
+WEIGHTS_INPUT = "weights"
+OUTPUT = "q"
+
+Aggregation = Literal["max", "smoothmax", "logsumexp"]
+Norm = Literal["post", "none"]
+Pool = Literal["phi", "sum", "mean"]
+Readout = Literal["sum", "concat"]
+IntArray = npt.NDArray[np.int64]
+
+
+def relation_input(relation: str) -> str:
+    """Name of the ONNX input that holds the atoms of a relation."""
+    return f"relation:{relation}"
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkConfig:
+    """Sizes and options of the relational GNN. The paper gives d = 32, smoothmax and one MLP per predicate."""
+
+    d: int = 32
+    """Width of an object embedding (paper: 32)."""
+    layers: int = 8
+    """Rounds of message passing, with shared weights (paper: not given; 8 suffice for the IPC domains)."""
+    message_hidden: int = 0
+    """Hidden units of a relation's MLP; 0 means arity * d (paper: not given)."""
+    aggregation: Aggregation = "smoothmax"
+    """``smoothmax``: softmax-weighted mean, free of drift with the number of messages; ``max``: true maximum;
+    ``logsumexp``: log-sum-exp / alpha, which grows by log(n) / alpha with n equal messages (paper: "smoothmax")."""
+    alpha: float = 8.0
+    """Inverse temperature of ``smoothmax`` and ``logsumexp`` (paper: not given)."""
+    norm: Norm = "post"
+    """Layer norm after each residual update, or ``none`` (the paper's equations)."""
+    pool: Pool = "phi"
+    """``phi``: sum of 0.3 MLP(x); ``sum``; ``mean`` over the nodes of a state (paper: a permutation-invariant pool)."""
+
+    readout: Readout = "sum"
+    """``sum``: MLP(X(o_a)) + MLP(pool): the order of the actions of a state does not depend on the pool, which grows
+    with the state; ``concat``: MLP([X(o_a), pool]) (the paper's)."""
+
+    def __post_init__(self) -> None:
+        options = (("aggregation", Aggregation), ("norm", Norm), ("pool", Pool), ("readout", Readout))
+        for name, allowed in options:
+            if getattr(self, name) not in get_args(allowed):
+                raise InputError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(get_args(allowed))}")
+        if self.d < 1 or self.layers < 1 or not self.alpha > 0 or self.message_hidden < 0:
+            raise InputError(
+                f"d = {self.d}, layers = {self.layers} and alpha = {self.alpha} must be positive, "
+                f"message_hidden = {self.message_hidden} not negative"
+            )
+
+    def hidden_of(self, arity: int) -> int:
+        """Hidden units of the MLP of a relation of this arity."""
+        return self.message_hidden or arity * self.d
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedBatch:
+    """A batch of states as one graph; per state: task objects, one global node, one node per applicable action.
+
+    relations: per relation of the model, in its order, node indices [n_r, arity_r] (n_r may be 0);
+    node_state: state of each node [N], non-decreasing; action_node: node of each action [A], grouped by state;
+    action_state: state of each action [A]; state_sizes: nodes per state, float32 [B].
+    """
+
+    relations: tuple[IntArray, ...]
+    node_state: IntArray
+    action_node: IntArray
+    action_state: IntArray
+    state_sizes: npt.NDArray[np.float32]
+
+    def feeds(self, relations: Sequence[tuple[str, int]]) -> dict[str, npt.NDArray[Any]]:
+        """The ONNX inputs of this batch for a model with these (name, arity) relations."""
+        named: dict[str, npt.NDArray[Any]] = {
+            relation_input(name): atoms for (name, _), atoms in zip(relations, self.relations, strict=True)
+        }
+        return named | {
+            NODE_STATE: self.node_state,
+            ACTION_NODE: self.action_node,
+            ACTION_STATE: self.action_state,
+            STATE_SIZES: self.state_sizes,
+        }
+
+
+def relations_of(
+    predicates: Iterable[tuple[str, int]],
+    types: Iterable[str],
+    constants: Iterable[str],
+    schemas: Iterable[tuple[str, int]],
+    *,
+    fluents: Collection[str] | None = None,
+    goal_split: bool = True,
+    negative_goals: bool = False,
+) -> tuple[tuple[str, int], ...]:
+    """All (name, arity) relations of a domain, in the model's order.
+
+    ``schemas`` are (name, number of parameters); ``fluents`` are the predicates that some action changes: no others
+    matter in goals. A nullary atom is a unary atom on the global node. The type ``object`` tells nothing, so it is
+    no relation.
+    """
+    result = [(name, max(1, arity)) for name, arity in predicates]
+    goals = [(name, arity) for name, arity in result if fluents is None or name in fluents]
+    suffixes = ["@goal"] + ["@goal_true"] * goal_split
+    if negative_goals:
+        suffixes += ["@not_goal"] + ["@not_goal_true"] * goal_split
+    result += [(name + suffix, arity) for suffix in suffixes for name, arity in goals]
+    result += [(f"type@{name}", 1) for name in types if name != "object"]
+    result += [(f"const@{name}", 1) for name in constants]
+    result += [(f"action@{name}", 1 + parameters) for name, parameters in schemas]
+    for name, arity in result:
+        if arity > MAX_ARITY:
+            raise InputError(f"relation {name} has arity {arity}; the network takes at most {MAX_ARITY}")
+    return tuple(result)
+
+
+def _pairs(value: Iterable[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
+    return tuple((str(name), int(arity)) for name, arity in value)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMetadata:
+    """Everything a model file says about itself; ``schemas`` are (name, number of parameters)."""
+
+    domain: str
+    predicates: tuple[tuple[str, int], ...]
+    types: tuple[str, ...]
+    constants: tuple[str, ...]
+    schemas: tuple[tuple[str, int], ...]
+    relations: tuple[tuple[str, int], ...]
+    goal_split: bool = True
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    encoder_version: int = ENCODER_VERSION
+    training: Mapping[str, Any] = field(default_factory=dict)
+    validation: Mapping[str, Any] = field(default_factory=dict)
+    package_version: str = "unknown"
+    fp16: bool = False
+    format_version: int = FORMAT_VERSION
+
+    def to_strings(self) -> dict[str, str]:
+        """The metadata as the string map of an ONNX file: one JSON value per field."""
+        return {KEY_PREFIX + key: json.dumps(value) for key, value in asdict(self).items()}
+
+    @classmethod
+    def from_strings(cls, strings: Mapping[str, str], file: str | None = None) -> ModelMetadata:
+        """Inverse of :meth:`to_strings`; keys of other tools are ignored. InputError names what is missing."""
+        if f"{KEY_PREFIX}format_version" not in strings:
+            raise _error("this ONNX file is no gsp-fd model: it has no gsp_fd metadata", file)
+        try:
+            data = {
+                key[len(KEY_PREFIX) :]: json.loads(value)
+                for key, value in strings.items()
+                if key.startswith(KEY_PREFIX)
+            }
+            version = int(data["format_version"])
+            if version != FORMAT_VERSION:
+                raise _error(
+                    f"the model has format version {version}, this program reads version {FORMAT_VERSION}: "
+                    "export its checkpoint again with this version of gsp-export",
+                    file,
+                )
+            for key in ("predicates", "schemas", "relations"):
+                data[key] = _pairs(data[key])
+            for key in ("types", "constants"):
+                data[key] = tuple(str(name) for name in data[key])
+            data["network"] = NetworkConfig(**data["network"])
+            known = {entry.name for entry in fields(cls)}
+            return cls(**{key: value for key, value in data.items() if key in known})
+        except InputError as error:
+            raise _error(error.message, file) from None
+        except (KeyError, TypeError, ValueError) as error:
+            raise _error(f"the model's metadata is damaged ({type(error).__name__}: {error})", file) from None
+
+
+def fit_problems(
+    metadata: ModelMetadata,
+    predicates: Iterable[tuple[str, int]],
+    schemas: Iterable[tuple[str, int]],
+    types: Iterable[str] | None = None,
+    constants: Iterable[str] | None = None,
+    negative_goals: Iterable[str] = (),
+) -> list[str]:
+    """Why the model does not fit a domain, one sentence per predicate, schema, type or constant; empty if it fits.
+
+    ``schemas`` are (name, number of parameters); types and constants are compared where they are given;
+    ``negative_goals`` are the predicates of the problem's negative goals.
+    """
+    problems = _arity_problems("predicate", metadata.predicates, predicates)
+    problems += _arity_problems("action schema", metadata.schemas, schemas)
+    for kind, ours, theirs in (("type", metadata.types, types), ("constant", metadata.constants, constants)):
+        if theirs is not None:
+            pairs = ([(name, 0) for name in names if (kind, name) != ("type", "object")] for names in (ours, theirs))
+            problems += _arity_problems(kind, *pairs)
+    known = {name for name, _ in metadata.relations}
+    problems += [
+        f"the problem has a negative goal of predicate {name}; the model was trained without negative goals"
+        for name in dict.fromkeys(negative_goals)
+        if f"{name}@not_goal" not in known
+    ]
+    return problems
+
+
+def _arity_problems(kind: str, model: Iterable[tuple[str, int]], task: Iterable[tuple[str, int]]) -> list[str]:
+    model_arities, task_arities = dict(model), dict(task)
+    problems = []
+    for name, arity in task_arities.items():
+        if name not in model_arities:
+            problems.append(f"{kind} {name} of the domain is unknown to the model")
+        elif model_arities[name] != arity:
+            problems.append(f"{kind} {name} has {arity} arguments in the domain and {model_arities[name]} in the model")
+    missing = [name for name in model_arities if name not in task_arities]
+    return problems + [f"{kind} {name} of the model is unknown to the domain" for name in missing]
+
+
+def read_metadata(path: str | Path) -> ModelMetadata:
+    """Metadata of a model file. InputError if it cannot be read, is not ONNX, is truncated or of another version."""
+    file = str(path)
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise _error(f"cannot read the model: {error.strerror}", file) from None
+    try:
+        strings = _metadata_props(data)
+    except (ValueError, IndexError):
+        raise _error("not an ONNX model, or a truncated one", file) from None
+    return ModelMetadata.from_strings(strings, file)
+
+
+def _error(message: str, file: str | None) -> InputError:
+    return InputError(message, file, exit_code=ExitCode.SEARCH_INPUT_ERROR)
+
+
+def _metadata_props(data: bytes) -> dict[str, str]:
+    """``metadata_props`` (field 14) of a serialised ModelProto; ValueError or IndexError if it is none."""
+    strings: dict[str, str] = {}
+    seen = set()
+    for number, value in _protobuf_fields(data):
+        seen.add(number)
+        if number == 14:
+            entry = dict(_protobuf_fields(value))
+            strings[entry[1].decode()] = entry[2].decode()
+    if not {1, 7, 8} <= seen:  # ir_version, graph, opset_import
+        raise ValueError("no ONNX model")
+    return strings
+
+
+def _protobuf_fields(data: bytes) -> Iterable[tuple[int, bytes]]:
+    position = 0
+    while position < len(data):
+        tag, position = _varint(data, position)
+        if tag & 7 == 0:
+            _, end = _varint(data, position)
+        elif tag & 7 == 2:
+            length, position = _varint(data, position)
+            end = position + length
+        else:
+            raise ValueError("a wire type that no ONNX model has")
+        if end > len(data) or tag >> 3 == 0:
+            raise ValueError("truncated")
+        yield tag >> 3, data[position:end]
+        position = end
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    result = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        result |= (byte & 127) << shift
+        if byte < 128:
+            return result, position
+        shift += 7
+        if shift > 63:
+            raise ValueError("varint too long")

@@ -1,0 +1,121 @@
+"""Checkpoints: one ``.npz`` file of plain arrays and JSON. Nothing in it is ever unpickled.
+
+Entries: ``json`` (metadata and state, UTF-8), ``weights/<name>``, ``arrays/<name>`` (whatever else the trainer keeps,
+such as optimiser moments), and ``batches/<i>/<field>``: real encoded states on which an export is checked.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from gsp_fd.errors import InputError
+from gsp_fd.exit_codes import ExitCode
+from gsp_fd.model_format import EncodedBatch, ModelMetadata
+from gsp_fd.training.network import Kernel, RelationalNetwork
+
+Array = npt.NDArray[Any]
+BATCH_FIELDS = ("node_state", "action_node", "action_state", "state_sizes")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A network with what is known about it, and the trainer's own arrays and JSON-able state."""
+
+    metadata: ModelMetadata
+    weights: Mapping[str, Array]
+    batches: Sequence[EncodedBatch] = ()
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, network: RelationalNetwork, metadata: ModelMetadata, **rest: Any) -> Checkpoint:
+        """A checkpoint of a network's present weights (copied)."""
+        weights = {name: tensor.detach().cpu().numpy().copy() for name, tensor in network.state_dict().items()}
+        return cls(metadata, weights, **rest)
+
+    def network(self, kernel: Kernel = "auto", file: str | None = None) -> RelationalNetwork:
+        """The network with these weights; InputError if they do not match the metadata."""
+        network = RelationalNetwork(self.metadata.relations, self.metadata.network, kernel)
+        try:
+            network.load_state_dict({name: torch.from_numpy(array) for name, array in self.weights.items()})
+        except (RuntimeError, TypeError) as error:
+            reason = " ".join(str(error).split())[:300]
+            raise _error(f"the checkpoint's weights do not match its network sizes: {reason}", file) from None
+        return network
+
+
+def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
+    """Writes a checkpoint so that the file is always either the old or the new one, whole."""
+    entries: dict[str, Array] = {
+        f"{kind}/{name}": array
+        for kind, group in (("weights", checkpoint.weights), ("arrays", checkpoint.arrays))
+        for name, array in group.items()
+    }
+    for i, batch in enumerate(checkpoint.batches):
+        entries |= {f"batches/{i}/{name}": getattr(batch, name) for name in BATCH_FIELDS}
+        entries |= {f"batches/{i}/relations/{r}": atoms for r, atoms in enumerate(batch.relations)}
+    text = json.dumps({"metadata": checkpoint.metadata.to_strings(), "state": dict(checkpoint.state)})
+    entries["json"] = np.frombuffer(text.encode(), np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, **entries, allow_pickle=False)
+    write_atomically(path, buffer.getbuffer())
+
+
+def load_checkpoint(path: str | Path) -> Checkpoint:
+    """Reads a checkpoint. InputError if it is missing, damaged, no checkpoint, or of another version."""
+    file = str(path)
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            entries = {name: data[name] for name in data.files}
+        content = json.loads(entries["json"].tobytes().decode())
+        metadata = ModelMetadata.from_strings(content["metadata"], file)
+        groups: dict[str, dict[str, Array]] = {"weights": {}, "arrays": {}, "batches": {}}
+        for name, array in entries.items():
+            kind, _, rest = name.partition("/")
+            groups.get(kind, {})[rest] = array
+        batches = _batches(groups["batches"], len(metadata.relations))
+        return Checkpoint(metadata, groups["weights"], batches, groups["arrays"], content["state"])
+    except OSError as error:
+        raise _error(f"cannot read the checkpoint: {error.strerror or error}", file) from None
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+        raise _error("not a gsp-fd checkpoint, or a damaged one", file) from None
+
+
+def write_atomically(path: str | Path, data: bytes | memoryview) -> None:
+    """Writes a temporary file beside ``path`` and renames it; a crash at any moment leaves a whole file."""
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _batches(entries: Mapping[str, Array], relations: int) -> list[EncodedBatch]:
+    count = len({name.partition("/")[0] for name in entries})
+    return [
+        EncodedBatch(
+            tuple(entries[f"{i}/relations/{r}"] for r in range(relations)),
+            *(entries[f"{i}/{name}"] for name in BATCH_FIELDS),
+        )
+        for i in range(count)
+    ]
+
+
+def _error(message: str, file: str | None) -> InputError:
+    return InputError(message, file, exit_code=ExitCode.DRIVER_INPUT_ERROR)
