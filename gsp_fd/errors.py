@@ -36,7 +36,5 @@ class UnsupportedError(InputError):
     """Well-formed input with a feature that neither this planner nor Fast Downward takes."""
 
 
-def _rebuild(
-    kind: type[InputError], message: str, file: str | None, line: int | None, code: ExitCode
-) -> InputError:
+def _rebuild(kind: type[InputError], message: str, file: str | None, line: int | None, code: ExitCode) -> InputError:
     return kind(message, file, line, exit_code=code)

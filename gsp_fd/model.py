@@ -1,4 +1,4 @@
-"""A learned Q-function in the planner: an ONNX model, the encoder for a task, and the heuristic that the search calls."""
+"""A learned Q-function in the planner: an ONNX model, the encoder of a task, the heuristic that the search calls."""
 
 from __future__ import annotations
 
@@ -66,25 +66,12 @@ class Model:
 
     def q_values(self, encoder: Any, space: Any, states: IntArray, begin: IntArray, operators: IntArray) -> FloatArray:
         """Q(states[i], operators[begin[i]:begin[i + 1]]) for all i, [len(operators)]."""
-        batch = encoder.encode(space, states, begin, operators)
-        messages = sum(relation.size for relation in batch.relations)
-        if messages > MAX_MESSAGES and len(states) > 1:
-            return self._halves(encoder, space, states, begin, operators)
-        feeds = dict(zip(self._inputs, batch.relations, strict=True))
-        feeds |= {
-            NODE_STATE: batch.node_state,
-            ACTION_NODE: batch.action_node,
-            ACTION_STATE: batch.action_state,
-            STATE_SIZES: batch.state_sizes,
-        }
         try:
-            return self._run(feeds).astype(np.float64)
+            return self._evaluate(encoder, space, states, begin, operators)
         except MemoryError:
-            if len(states) > 1:
-                return self._halves(encoder, space, states, begin, operators)
-            raise
-
-    def _halves(self, encoder: Any, space: Any, states: IntArray, begin: IntArray, operators: IntArray) -> FloatArray:
+            if len(states) <= 1:
+                raise
+        # Here nothing refers to the batch any more: its memory is free for the halves.
         middle = len(states) // 2
         cut = int(begin[middle])
         return np.concatenate(
@@ -93,6 +80,24 @@ class Model:
                 self.q_values(encoder, space, states[middle:], begin[middle:] - cut, operators[cut:]),
             ]
         )
+
+    def _evaluate(self, encoder: Any, space: Any, states: IntArray, begin: IntArray, operators: IntArray) -> FloatArray:
+        """One call of the network; MemoryError if the batch is too large for one."""
+        batch = encoder.encode(space, states, begin, operators)
+        relations = batch.relations
+        if len(states) > 1 and sum(relation.size for relation in relations) > MAX_MESSAGES:
+            raise MemoryError("too many messages for one call of the network")
+        feeds = dict(zip(self._inputs, relations, strict=True))
+        feeds |= {
+            NODE_STATE: batch.node_state,
+            ACTION_NODE: batch.action_node,
+            ACTION_STATE: batch.action_state,
+            STATE_SIZES: batch.state_sizes,
+        }
+        q = self._run(feeds)
+        if not np.isfinite(q).all():
+            raise _error("the model yields Q-values that are no numbers: its weights are damaged", str(self.path))
+        return q.astype(np.float64)
 
     def _run(self, feeds: dict[str, Any]) -> npt.NDArray[np.float32]:
         try:

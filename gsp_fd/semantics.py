@@ -96,21 +96,15 @@ class Compiler:
     def _inner_scope(self, scope: Mapping[str, int], variables: Sequence[TypedName]) -> dict[str, int]:
         return {**scope, **{variable.name: self._new_slot(variable.name) for variable in variables}}
 
-    def _ranges(
-        self, inner: Mapping[str, int], variables: Sequence[TypedName]
-    ) -> tuple[list[int], list[list[str]]]:
+    def _ranges(self, inner: Mapping[str, int], variables: Sequence[TypedName]) -> tuple[list[int], list[list[str]]]:
         """Slots and objects of the variables; one object stands for all where the variable is not used."""
         slots = [inner[variable.name] for variable in variables]
         ranges = [self.world.candidates(variable) for variable in variables]
-        return slots, [
-            found if slot in self.used else found[:1] for slot, found in zip(slots, ranges, strict=True)
-        ]
+        return slots, [found if slot in self.used else found[:1] for slot, found in zip(slots, ranges, strict=True)]
 
     # Every level of a formula costs one Python frame, here and when it is evaluated, see reader.MAX_DEPTH.
 
-    def condition(
-        self, condition: Condition, scope: Mapping[str, int] | None = None, negated: bool = False
-    ) -> Test:
+    def condition(self, condition: Condition, scope: Mapping[str, int] | None = None, negated: bool = False) -> Test:
         """A function that tells whether the condition (or its negation) holds."""
         scope = self.scope if scope is None else scope
         if isinstance(condition, Not):
@@ -134,9 +128,7 @@ class Compiler:
         slots = self._slots(scope, atom.args)
         if atom.predicate in self.world.derived.rules:
             holds, name = self.world.derived.holds, atom.predicate
-            return lambda environment: (
-                holds((name, tuple([environment[slot] for slot in slots])), negated) != negated
-            )
+            return lambda environment: holds((name, tuple([environment[slot] for slot in slots])), negated) != negated
         true_atoms = self.world.atoms[atom.predicate]
         return lambda environment: (tuple([environment[slot] for slot in slots]) in true_atoms) != negated
 
@@ -169,9 +161,7 @@ def _junction(parts: Sequence[Test], conjunction: bool) -> Test:
     return test
 
 
-def _quantification(
-    part: Test, slots: Sequence[int], members: Sequence[Sequence[str]], universal: bool
-) -> Test:
+def _quantification(part: Test, slots: Sequence[int], members: Sequence[Sequence[str]], universal: bool) -> Test:
     def test(environment: list[str]) -> bool:
         for objects in product(*members):
             for slot, name in zip(slots, objects):  # noqa: B905 - same length by construction, and hot

@@ -1,6 +1,6 @@
 """From files to a task: PDDL lifted where possible, otherwise through Fast Downward's translator; or a SAS file.
 
-A task knows where it came from, so that plans are validated against the files and not against what the search made of them.
+A task knows where it came from: plans are validated against the files, not against what the search made of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Conformance with Fast Downward on a folder of domain/problem pairs with known optimal costs.
 
-For every pair: the optimal cost by A* (hmax, then blind) against INDEX.json, every plan validated, the number of applicable
-operators in the initial state against Fast Downward's translator, and our SAS output solved by the real Fast Downward.
+For every pair: the optimal cost by A* (hmax, then blind) against INDEX.json, every plan validated, the number of
+applicable operators in the initial state against Fast Downward's translator, and our SAS output solved by the real
+Fast Downward.
 
     python scripts/check_conformance.py BENCHMARKS/conformance [--time-limit 60] [--only NAME]
 """
@@ -74,7 +75,8 @@ def initial_operators(ground: Any) -> int:
 def fast_downward_cost(sas: bytes, seconds: float) -> int | None:
     """The cost that the real Fast Downward finds for a SAS file by A* with hmax."""
     package = importlib.util.find_spec("up_fast_downward")
-    assert package is not None and package.origin is not None, "pip install up-fast-downward"
+    assert package is not None, "pip install up-fast-downward"
+    assert package.origin is not None
     driver = Path(package.origin).parent / "downward" / "fast-downward.py"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "task.sas"

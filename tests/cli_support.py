@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,12 @@ def gsp_plan(folder: Path, *arguments: str, **options: Any) -> subprocess.Comple
 
 def fast_downward(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the real Fast Downward's driver in a folder; skip where it is not installed."""
-    return _run([sys.executable, str(_fast_downward() / "fast-downward.py"), *arguments], folder)
+    return _run(fast_downward_command(*arguments), folder)
+
+
+def fast_downward_command(*arguments: str) -> list[str]:
+    """The command that runs the real Fast Downward's driver; skip where it is not installed."""
+    return [sys.executable, str(_fast_downward() / "fast-downward.py"), *arguments]
 
 
 def fast_downward_search(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -65,3 +72,25 @@ def _run(command: list[str], folder: Path, **options: Any) -> subprocess.Complet
 def plan_files(folder: Path) -> list[str]:
     """Names of the plan files, and of whatever else a run left beside them."""
     return sorted(path.name for path in folder.iterdir() if "sas_plan" in path.name)
+
+
+def processes_in(folder: Path) -> list[int]:
+    """Processes (of Linux) whose working directory is this folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.readlink(entry / "cwd") == str(folder.resolve()):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def processes_end(folder: Path, seconds: float = 20) -> bool:
+    """Whether all processes in a folder end by themselves within some time."""
+    deadline = time.monotonic() + seconds
+    while processes_in(folder):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True

@@ -106,7 +106,7 @@ def test_missing_sas(tmp_path: Path) -> None:
         (["--time-limit", "0", "problem.pddl", *GOOD], 36),
         (["--memory-limit", "many", "problem.pddl", *GOOD], 36),
         (["--max-expansions", "-5", "problem.pddl", *GOOD], 36),
-        (["--portfolio", "p.py", "problem.pddl"], 37),
+        (["--portfolio", "p.py", "problem.pddl"], 35),
         (["--unknown", "problem.pddl", *GOOD], 36),
         (["problem.pddl", *GOOD, "--unknown"], 33),
         (["--plan-file", "none/plan", "problem.pddl", *GOOD], 33),

@@ -173,7 +173,6 @@ def test_selection_by_costs() -> None:
         (["--alias", "lama-first", "--search", "gbfs"], 36, "cannot combine --alias"),
         (["--alias", "lama"], 36, "unknown alias 'lama'; did you mean 'lama-first'?"),
         (["--alias", "lama-first", "--portfolio", "x.py"], 36, "cannot combine --alias with --portfolio"),
-        (["--portfolio", "x.py"], 37, "not supported yet"),
         (["--portfolio-bound", "3", "--search", "gbfs"], 36, "--portfolio"),
         (["--debug", "--build", "release", "--search", "gbfs"], 36, "--debug"),
         (["--validate=yes"], 36, "takes no value"),

@@ -157,8 +157,7 @@ def describe(domain: Domain) -> dict[str, object]:
             for name, predicate in domain.predicates.items()
         },
         "actions": {
-            (action.name, tuple(parameter.types for parameter in action.parameters))
-            for action in domain.actions
+            (action.name, tuple(parameter.types for parameter in action.parameters)) for action in domain.actions
         },
     }
 
@@ -172,8 +171,7 @@ def describe_schemas(task: LiftedTask) -> dict[str, list[set[tuple[str, tuple[ob
 
     return {
         schema.name: [
-            set(map(atom, literals))
-            for literals in (schema.positive, schema.negative, schema.add, schema.delete)
+            set(map(atom, literals)) for literals in (schema.positive, schema.negative, schema.add, schema.delete)
         ]
         for schema in task.schemas
     }
@@ -302,9 +300,7 @@ def test_wrong_arguments(
 
 
 @pytest.mark.parametrize("name", ["file", "file/set"])
-def test_directory_that_cannot_be_written(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_directory_that_cannot_be_written(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(SystemExit) as stopped:
         main(["ferry", "--out", str(tmp_path / name)])

@@ -15,6 +15,7 @@ from gsp_fd.validate import Validation, parse_plan, validate_plan
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
+
 def pipeline(folder: Path, domain: str, problem: str) -> None:
     """Everything that happens to PDDL in Python."""
 

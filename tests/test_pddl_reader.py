@@ -90,9 +90,7 @@ def test_malformed_text(text: str, line: int, message: str, tmp_path: Path) -> N
     assert str(error) == f"{tmp_path / 'f.pddl'}:{line}: {message}"
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"), [("missing.pddl", "no such file or directory"), (".", "is a directory")]
-)
+@pytest.mark.parametrize(("name", "reason"), [("missing.pddl", "no such file or directory"), (".", "is a directory")])
 def test_unreadable_file(name: str, reason: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_file(tmp_path / name)

@@ -43,9 +43,7 @@ def test_valid_plan(domain: str, tmp_path: Path) -> None:
         ([("load", "a", "roof", "lorry")], 0, "step 1, (load a roof lorry): there is no object 'roof'", 0),
     ],
 )
-def test_invalid_plan(
-    plan: list[tuple[str, ...]], cost: int, reason: str, step: int | None, tmp_path: Path
-) -> None:
+def test_invalid_plan(plan: list[tuple[str, ...]], cost: int, reason: str, step: int | None, tmp_path: Path) -> None:
     assert validate_plan(*parse(tmp_path), plan) == Validation(False, cost, reason, step)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,21 @@ import torch
 from torch import Tensor
 
 import gsp_fd.training
+from gsp_fd.errors import InputError
 from gsp_fd.model_format import EXPONENT_LIMIT, Aggregation, NetworkConfig
 
 LIBRARY_VARIABLE = "GSP_KERNEL"
 AGGREGATIONS: tuple[Aggregation, ...] = ("max", "smoothmax", "logsumexp")
 LANES = 8
+KERNEL_VERSION = 2
 
 _Pointer = ctypes.c_void_p
 
 
 class _Call(ctypes.Structure):
-    """Mirrors ``struct Call`` of the kernel."""
+    """Mirrors ``struct Call`` of the kernel; ``arrays`` keeps the arrays of pointers alive."""
+
+    arrays: Mapping[str, ctypes.Array[_Pointer]]
 
     _fields_ = [
         *((name, _Pointer) for name in ("x", "arity", "hidden", "count", "index", "w1", "b1", "w2")),
@@ -50,6 +54,8 @@ def library() -> ctypes.CDLL | None:
     for path in candidates:
         if path.is_file():
             loaded = ctypes.CDLL(str(path))
+            if not hasattr(loaded, "gsp_kernel_version") or loaded.gsp_kernel_version() != KERNEL_VERSION:
+                raise InputError("the fused kernel is of another version than the package: build it again", str(path))
             for function in (loaded.gsp_messages_forward, loaded.gsp_messages_backward):
                 function.argtypes = [ctypes.POINTER(_Call)]
                 function.restype = None
@@ -81,36 +87,38 @@ class MessagePlan:
         self.arity = torch.tensor([arity for arity, _ in slots], dtype=torch.int64)
         self.hidden = torch.tensor(hidden, dtype=torch.int64)
         self.count = torch.tensor(counts, dtype=torch.int64)
-        self.arities = sorted({arity for arity, _ in slots})
+        self._transposed: dict[str, list[Tensor]] = {}
+        self.order = {arity: i for i, arity in enumerate(sorted({arity for arity, _ in slots}))}
 
-    def pointers(self, weights: Sequence[Tensor]) -> list[ctypes.Array[_Pointer]]:
-        """Addresses per relation of w1, b1, w2; ``weights`` are these three, stacked, for each arity in order."""
-        offset = {arity: 3 * i for i, arity in enumerate(self.arities)}
-        result = []
-        for part in range(3):
-            addresses = [
-                weights[offset[arity] + part].data_ptr() + 4 * slot * weights[offset[arity] + part][0].numel()
-                for arity, slot in self.slots
-            ]
-            result.append((_Pointer * len(addresses))(*addresses))
-        return result
+    def pointers(self, stacks: Sequence[Tensor]) -> ctypes.Array[_Pointer]:
+        """The address of every relation's part of arrays that are stacked, one stack per arity in ascending order."""
+        places = [(stack.data_ptr(), 4 * stack.stride(0)) for stack in stacks]
+        addresses = (places[self.order[arity]][0] + slot * places[self.order[arity]][1] for arity, slot in self.slots)
+        return (_Pointer * len(self.slots))(*addresses)
 
-    def call(self, x: Tensor, weights: Sequence[ctypes.Array[_Pointer]], **tensors: Tensor | None) -> _Call:
-        """The argument of the kernel, without gradients; the caller keeps all tensors alive."""
+    def transposed(self, weights: Sequence[Tensor]) -> dict[str, list[Tensor]]:
+        """w1 and w2 [K, out, in], made once for the backward passes of all layers."""
+        if not self._transposed:
+            for name, stacks in (("w1", weights[0::3]), ("w2", weights[2::3])):
+                self._transposed[name] = [stack.transpose(1, 2).contiguous() for stack in stacks]
+        return self._transposed
+
+    def call(self, nodes: int, stacks: Mapping[str, Sequence[Tensor]], **tensors: Tensor | None) -> _Call:
+        """The argument of the kernel; the caller keeps all tensors alive."""
         call = _Call(
-            x=x.data_ptr(),
             arity=self.arity.data_ptr(),
             hidden=self.hidden.data_ptr(),
             count=self.count.data_ptr(),
             index=self.index.data_ptr(),
-            nodes=x.shape[0],
+            nodes=nodes,
             d=self.config.d,
             relations=len(self.slots),
             alpha=self.config.alpha,
             limit=EXPONENT_LIMIT,
             aggregation=AGGREGATIONS.index(self.config.aggregation),
         )
-        for name, array in zip(("w1", "b1", "w2"), weights, strict=True):
+        call.arrays = {name: self.pointers(stack) for name, stack in stacks.items()}
+        for name, array in call.arrays.items():
             setattr(call, name, ctypes.addressof(array))
         for name, tensor in tensors.items():
             setattr(call, name, None if tensor is None else tensor.data_ptr())
@@ -118,23 +126,26 @@ class MessagePlan:
 
 
 class FusedMessages(torch.autograd.Function):
-    """(x [N, d], plan, stacked weights) -> aggregated messages [N, d]."""
+    """(x [N, d], plan, first, w1, b1, w2 of each arity, stacked) -> aggregated messages [N, d].
+
+    ``first`` promises that x is 0, as it is in the first layer: each relation then has one message per position.
+    """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, plan: MessagePlan, *weights: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, plan: MessagePlan, first: bool, *weights: Tensor) -> Tensor:
         kernel = library()
         assert kernel is not None
         x = x.contiguous()
         rows = plan.index.shape[0]
         keep = any(ctx.needs_input_grad)
-        pre = x.new_empty(plan.units) if keep else None
+        pre = x.new_empty(plan.units) if keep and not first else None
         message = x.new_empty(rows, plan.config.d) if keep else None
         total, out = torch.empty_like(x), torch.empty_like(x)
-        pointers = plan.pointers(weights)
-        call = plan.call(x, pointers, pre=pre, message=message, sum=total, out=out)
-        kernel.gsp_messages_forward(ctypes.byref(call))
+        stacks = {"w1": weights[0::3], "b1": weights[1::3], "w2": weights[2::3]}
+        kept = {"x": None if first else x, "pre": pre, "message": message, "sum": total, "out": out}
+        kernel.gsp_messages_forward(ctypes.byref(plan.call(x.shape[0], stacks, **kept)))
         if keep:
-            ctx.plan = plan
+            ctx.plan, ctx.first = plan, first
             ctx.save_for_backward(x, pre, message, total, out, *weights)
         return out
 
@@ -145,15 +156,15 @@ class FusedMessages(torch.autograd.Function):
         plan: MessagePlan = ctx.plan
         x, pre, message, total, out, *weights = ctx.saved_tensors
         grad = grads[0].contiguous()
-        gx = torch.empty_like(x)
+        gx = None if ctx.first else torch.empty_like(x)
         gradients = [torch.zeros_like(weight) for weight in weights]
-        pointers, targets = plan.pointers(weights), plan.pointers(gradients)
-        call = plan.call(x, pointers, pre=pre, message=message, sum=total, out=out, grad=grad, gx=gx)
-        for name, array in zip(("gw1", "gb1", "gw2"), targets, strict=True):
-            setattr(call, name, ctypes.addressof(array))
+        stacks = {"b1": weights[1::3], **plan.transposed(weights)}
+        stacks |= {"gw1": gradients[0::3], "gb1": gradients[1::3], "gw2": gradients[2::3]}
+        kept = {"x": None if ctx.first else x, "pre": pre, "message": message, "sum": total, "out": out}
+        call = plan.call(x.shape[0], stacks, grad=grad, gx=gx, **kept)
         kernel.gsp_messages_backward(ctypes.byref(call))
-        return gx, None, *gradients
+        return gx, None, None, *gradients
 
 
 fused_messages: Callable[..., Tensor] = FusedMessages.apply
-"""(x [N, d], plan, w1, b1, w2 of each arity, stacked) -> aggregated messages [N, d]."""
+"""(x [N, d], plan, first, w1, b1, w2 of each arity, stacked) -> aggregated messages [N, d]."""

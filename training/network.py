@@ -131,8 +131,8 @@ class RelationalNetwork(nn.Module):
         if self.kernel == "auto" and usable(x, self.config):
             config = self.config
             plan = MessagePlan(batch.index, batch.counts, self.slots, config)
-            for _ in range(config.layers):
-                x = self._updated(x, fused_messages(x, plan, *stacked))
+            for layer in range(config.layers):
+                x = self._updated(x, fused_messages(x, plan, layer == 0, *stacked))
             return x
         weights = self.relation_weights()
         for _ in range(self.config.layers):

@@ -238,8 +238,13 @@ void bind_tasks(nb::module_ &m) {
             std::string text = task.to_sas();
             return nb::bytes(text.data(), text.size());
         })
-        .def("__reduce__", [](nb::handle self) {
-            return nb::make_tuple(nb::type<GroundTask>().attr("from_sas"), nb::make_tuple(self.attr("to_sas")()));
+        .def("__getstate__", [](const GroundTask &task) {
+            std::string text = task.to_sas();
+            return nb::make_tuple(nb::bytes(text.data(), text.size()));
+        })
+        .def("__setstate__", [](GroundTask &task, std::tuple<nb::bytes> state) {
+            const nb::bytes &text = std::get<0>(state);
+            new (&task) GroundTask(std::move(*GroundTask::from_sas({text.c_str(), text.size()})));
         })
         .def_prop_ro("num_variables", [](const GroundTask &t) { return t.variables.size(); })
         .def_prop_ro("num_derived_variables", &GroundTask::num_derived)
@@ -496,7 +501,7 @@ void bind_episodes(nb::module_ &m) {
     m.def("feed_all", [](const std::vector<Episode *> &episodes, FloatArray q) {
         size_t used = 0;
         for (Episode *episode : episodes) {
-            size_t count = episode->actions(episode->pending()).size();
+            size_t count = episode->pending() < 0 ? 0 : episode->actions(episode->pending()).size();
             if (used + count > q.size()) throw nb::value_error("too few Q-values");
             episode->feed({q.data() + used, count});
             used += count;

@@ -51,6 +51,7 @@ bool Episode::discover(int32_t state, int32_t parent) {
 }
 
 void Episode::feed(std::span<const float> q) {
+    if (pending_ < 0) throw InputError("the episode waits for no Q-values");
     const Node &node = nodes_[pending_];
     if (q.size() != node.num_actions) throw InputError("one Q-value per action is needed");
     if (options_.guide) {

@@ -30,11 +30,12 @@ int32_t LiftedSpace::register_row(const std::vector<int32_t> &atoms, uint64_t ha
     auto fresh = static_cast<int32_t>(rows_.size());
     int32_t id = index_.find_or_insert(hash, fresh, [&](int32_t other) {
         return rows_[other].hash == hash && rows_[other].count == atoms.size() &&
-               std::memcmp(rows_[other].atoms, atoms.data(), atoms.size() * sizeof(int32_t)) == 0;
+               std::equal(atoms.begin(), atoms.end(), rows_[other].atoms);
     });
     if (id != fresh) return id;
     if (chunks_.empty() || chunk_used_ + atoms.size() > chunk_size_) {
-        chunk_size_ = std::max<size_t>(atoms.size(), 1 << 16);
+        // Small at first: training keeps thousands of spaces with a few states each.
+        chunk_size_ = std::max(atoms.size(), std::clamp<size_t>(2 * chunk_size_, 1 << 10, 1 << 16));
         chunks_.push_back(std::make_unique_for_overwrite<int32_t[]>(chunk_size_));
         pool_ints_ += chunk_size_;
         chunk_used_ = 0;

@@ -1,6 +1,8 @@
 // The lifted task as it is read: objects, predicates, schemas, initial state and goal.
 #pragma once
 
+#include <algorithm>
+
 #include "common.h"
 
 namespace gsp {
@@ -86,7 +88,7 @@ public:
 private:
     bool equal(int32_t id, int32_t symbol, const int32_t *args, size_t count) const {
         return symbols_[id] == symbol && this->count(id) == count &&
-               std::memcmp(this->args(id), args, count * sizeof(int32_t)) == 0;
+               std::equal(args, args + count, this->args(id));
     }
     RowSet index_;
     std::vector<int32_t> symbols_, args_;

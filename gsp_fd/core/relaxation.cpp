@@ -270,7 +270,7 @@ template<bool maximum>
 bool Relaxation::explore() {
     queue_.clear();
     reached_ = task_->unreached;
-    std::memcpy(counters_.data(), task_->fresh.data(), task_->fresh.size() * sizeof(RelaxedTask::Counter));
+    std::copy(task_->fresh.begin(), task_->fresh.end(), counters_.begin());
     const auto &first = task_->ground->first_fact;
     for (size_t v = 0; v + 1 < first.size(); ++v)
         if (int32_t f = task_->dense[first[v] + values_[v]]; f >= 0) reach(f, 0, -1);

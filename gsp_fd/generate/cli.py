@@ -61,9 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("domain", metavar="DOMAIN", choices=list(GENERATORS), help="one of the domains below")
-    parser.add_argument(
-        "--count", type=_count, default=10, metavar="N", help="how many problems (default 10)"
-    )
+    parser.add_argument("--count", type=_count, default=10, metavar="N", help="how many problems (default 10)")
     parser.add_argument(
         "--size", type=_sizes, metavar="A-B", help="sizes, or one size (default: the domain's training sizes)"
     )
@@ -110,9 +108,7 @@ def _write_set(options: argparse.Namespace, sizes: tuple[int, int]) -> None:
     if out.exists() and not out.is_dir():
         raise ValueError(f"{options.out} exists and is not a directory")
     if out.is_dir() and any(out.iterdir()) and not options.force:
-        raise ValueError(
-            f"{options.out} is not empty; name a new directory, or replace its files with --force"
-        )
+        raise ValueError(f"{options.out} is not empty; name a new directory, or replace its files with --force")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
         new = Path(scratch) / "set"

@@ -81,6 +81,4 @@ def _name(cell: Cell) -> str:
     return f"c_{cell[0]}_{cell[1]}"
 
 
-GENERATOR = Generator(
-    domain, instance, "cells + packages + the truck", smallest=4, training=(4, 40), largest=500
-)
+GENERATOR = Generator(domain, instance, "cells + packages + the truck", smallest=4, training=(4, 40), largest=500)

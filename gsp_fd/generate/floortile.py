@@ -46,9 +46,7 @@ def domain() -> Domain:
         )
         for direction in DIRECTIONS
     ]
-    change = Action(
-        "change_color", [robot, colour, new], And(has, available(new)), And(~has, has(robot, new))
-    )
+    change = Action("change_color", [robot, colour, new], And(has, available(new)), And(~has, has(robot, new)))
     return Domain(
         "floortile",
         requirements=[Requirements.TYPING],

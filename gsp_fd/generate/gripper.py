@@ -53,6 +53,4 @@ def instance(size: int, rng: Random) -> Instance:
     return Instance({UNTYPED: [*ROOMS, *HANDS, *balls]}, init, [("at", ball, "roomb") for ball in balls])
 
 
-GENERATOR = Generator(
-    domain, instance, "balls + 2 rooms + 2 grippers", smallest=5, training=(5, 20), largest=200
-)
+GENERATOR = Generator(domain, instance, "balls + 2 rooms + 2 grippers", smallest=5, training=(5, 20), largest=200)

@@ -42,9 +42,7 @@ def domain() -> Domain:
                 And(power, ~calibrated, ~available),
             ),
             Action("switch_off", [tool, satellite], And(on_board, power), And(~power, available)),
-            Action(
-                "calibrate", [satellite, tool, direction], And(on_board, target, pointing, power), calibrated
-            ),
+            Action("calibrate", [satellite, tool, direction], And(on_board, target, pointing, power), calibrated),
             Action(
                 "take_image",
                 [satellite, direction, tool, mode],
@@ -77,9 +75,7 @@ def instance(size: int, rng: Random) -> Instance:
     images = [("have_image", place, mode) for place in directions for mode in modes if mode in supported]
     turns = subset(rng, [("pointing", satellite, rng.choice(directions)) for satellite in satellites])
     goal = turns + subset(rng, images, least=1)
-    return Instance(
-        {"satellite": satellites, "instrument": tools, "mode": modes, "direction": directions}, init, goal
-    )
+    return Instance({"satellite": satellites, "instrument": tools, "mode": modes, "direction": directions}, init, goal)
 
 
 GENERATOR = Generator(

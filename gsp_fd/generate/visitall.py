@@ -55,11 +55,7 @@ def _region(size: int, rng: Random) -> list[Cell]:
     while len(region) < size:
         # growing from a random border cell; cells that cannot grow any more are dropped from the border
         index = rng.randrange(len(border))
-        grown = [
-            cell
-            for cell in neighbours(border[index])
-            if cell not in region and all(0 <= x < side for x in cell)
-        ]
+        grown = [cell for cell in neighbours(border[index]) if cell not in region and all(0 <= x < side for x in cell)]
         if grown:
             cell = rng.choice(grown)
             region.add(cell)

@@ -194,9 +194,7 @@ class FormulaParser:
 
     # -- effects
 
-    def effect(
-        self, node: SList, known: Mapping[str, Any], costs: list[int | FunctionTerm] | None
-    ) -> Effect:
+    def effect(self, node: SList, known: Mapping[str, Any], costs: list[int | FunctionTerm] | None) -> Effect:
         """An effect; what it adds to total-cost goes to ``costs`` (None where that is not allowed)."""
         if not node:
             self.fail("an effect must be a non-empty list", node.line)
@@ -246,9 +244,7 @@ class FormulaParser:
             self.fail(f"derived predicate '{atom.predicate}' cannot be changed by an effect", inner.line)
         return SimpleEffect(atom, negated, node.line)
 
-    def _increase(
-        self, node: SList, known: Mapping[str, Any], costs: list[int | FunctionTerm] | None
-    ) -> None:
+    def _increase(self, node: SList, known: Mapping[str, Any], costs: list[int | FunctionTerm] | None) -> None:
         if len(node) != 3 or node[1] != [TOTAL_COST]:
             message = "expected (increase (total-cost) VALUE): no other function can be changed"
             raise UnsupportedError(message, self.file, node.line)

@@ -192,9 +192,7 @@ class _Converter:
 
     def _init(self) -> list[GroundAtom]:
         predicates, objects = self.predicates, self.objects
-        return [
-            (predicates[fact[0]], tuple([objects[name] for name in fact[1:]])) for fact in self.problem.init
-        ]
+        return [(predicates[fact[0]], tuple([objects[name] for name in fact[1:]])) for fact in self.problem.init]
 
     def _function_values(self) -> list[dict[tuple[int, ...], int]]:
         values: list[dict[tuple[int, ...], int]] = [{} for _ in self.functions]
@@ -253,9 +251,7 @@ class _Converter:
 
     # -- formulas. Each level of nesting costs one Python frame, see reader.MAX_DEPTH.
 
-    def _conjunction(
-        self, condition: Condition, terms: Mapping[str, int], negated: bool, out: Literals
-    ) -> None:
+    def _conjunction(self, condition: Condition, terms: Mapping[str, int], negated: bool, out: Literals) -> None:
         """Adds the literals of a condition, negated or not, to a conjunction."""
         if isinstance(condition, Atom):
             args = tuple([terms[name] for name in condition.args])

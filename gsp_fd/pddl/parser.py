@@ -223,9 +223,7 @@ class _DomainParser(_FileParser):
             fields[keyword] = node[index + 1]
         if ":effect" not in fields:
             self.fail(f"action '{node[1]}' has no :effect", node.line)
-        parameters = self.typed_list(
-            fields.get(":parameters", SList([], node.line)), 0, variables=True, either=True
-        )
+        parameters = self.typed_list(fields.get(":parameters", SList([], node.line)), 0, variables=True, either=True)
         known = {**constants, **{parameter.name: None for parameter in parameters}}
         precondition = self.condition(fields.get(":precondition", SList([], node.line)), known)
         costs: list[int | FunctionTerm] = []
@@ -368,9 +366,7 @@ class _ProblemParser(_FileParser):
         if node is None:
             return False
         if list(node[1:]) != ["minimize", [TOTAL_COST]]:
-            raise UnsupportedError(
-                "only the metric (:metric minimize (total-cost)) is supported", self.file, node.line
-            )
+            raise UnsupportedError("only the metric (:metric minimize (total-cost)) is supported", self.file, node.line)
         return True
 
 

@@ -27,9 +27,10 @@ constexpr i64 BLOCK = 48;
 enum Aggregation : int { MAX = 0, SMOOTHMAX = 1, LOGSUMEXP = 2 };
 
 // One call, mirrored by gsp_fd.training.fused. Forward reads x ... w2 and writes out and sum; pre and message keep what
-// backward needs and may both be null. Backward reads all of these and grad, writes gx and adds to the rest.
+// backward needs and may be null. Backward reads all of these and grad, takes w1 and w2 transposed, writes gx and adds
+// to the gradients of the weights. Without x there is neither pre nor gx.
 struct Call {
-    const float *x;      // embeddings [nodes, d]
+    const float *x;      // embeddings [nodes, d]; null if all are 0, as in the first layer
     const i64 *arity;    // [relations]
     const i64 *hidden;   // hidden units of each relation's MLP, multiples of 8
     const i64 *count;    // atoms of each relation
@@ -69,6 +70,9 @@ bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_support
 #endif
 
 }  // namespace
+
+// Changes with struct Call or its meaning; gsp_fd.training.fused refuses any other.
+extern "C" int gsp_kernel_version() { return 2; }
 
 extern "C" void gsp_messages_forward(const Call *call) {
 #if defined(__x86_64__)

@@ -1,0 +1,43 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import tasks
+
+from gsp_fd.pddl import LiftedTask
+
+
+@pytest.fixture(scope="session")
+def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the unpacked benchmark archives: ``GSP_BENCHMARKS``, or unpacked for this session."""
+    if folder := os.environ.get("GSP_BENCHMARKS"):
+        return Path(folder)
+    script = Path(__file__).parents[2] / "shared" / "benchmarks" / "unpack"
+    if not script.is_file():
+        pytest.skip("no benchmark archives: GSP_BENCHMARKS is not set, ../shared/benchmarks is not there")
+    target = tmp_path_factory.mktemp("benchmarks")
+    subprocess.run([script, target], check=True, stdout=subprocess.DEVNULL)
+    return target
+
+
+def _lifted(domain: str, problem: str) -> LiftedTask:
+    task = tasks.load(domain, problem).lifted
+    assert task is not None
+    return task
+
+
+@pytest.fixture(scope="session")
+def tower() -> LiftedTask:
+    """Four blocks; STRIPS without types, unit costs."""
+    return _lifted(tasks.TOWER_DOMAIN, tasks.TOWER)
+
+
+@pytest.fixture(scope="session")
+def courier() -> LiftedTask:
+    """A ring of places; types, constants, inequality, negation, zero and large costs."""
+    return _lifted(tasks.COURIER_DOMAIN, tasks.COURIER)

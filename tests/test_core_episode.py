@@ -1,0 +1,73 @@
+"""Search episodes that wait for Q-values: transitions of the task, plans that hold, misuse refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+import tasks
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lifted_strategy import lifted_tasks
+
+from gsp_fd import _core
+from gsp_fd.pddl import LiftedTask
+
+
+def finish(episode: _core.Episode, seed: int = 0) -> None:
+    """Feeds random values until the episode is over."""
+    random = np.random.default_rng(seed)
+    while episode.advance():
+        episode.feed(-random.random(episode.num_actions(episode.pending), dtype=np.float32))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    task=lifted_tasks(costs=st.integers(0, 4)),
+    greedy=st.booleans(),
+    symmetry=st.booleans(),
+    guided=st.booleans(),
+    seed=st.integers(0, 9),
+)
+def test_random_tasks(task: LiftedTask, greedy: bool, symmetry: bool, guided: bool, seed: int) -> None:
+    native = _core.LiftedTask.from_spec(task)
+    guide = _core.ff(native.ground()) if guided else None
+    episode = _core.Episode(native, budget=60, greedy=greedy, symmetry=symmetry, guide=guide, dead_ends=guide)
+    finish(episode, seed)
+    states, _, _, costs, bounds, kinds = (column.tolist() for column in episode.transitions())
+    assert len(states) == episode.expansions <= 60
+    assert all(cost >= 0 for cost in costs)
+    assert episode.solved == (reference.is_goal(task, reference.initial(task)) or 1 in kinds)
+    if not episode.solved:
+        return
+    state, total = reference.initial(task), 0
+    for name in episode.plan:
+        found = [a for a in reference.applicable(task, state) if reference.action_name(task, a) == name]
+        total += reference.cost(task, found[0])
+        state = reference.successor(task, state, found[0])
+    assert reference.is_goal(task, state)
+    assert len(episode.plan) == episode.plan_length
+    # The first step of the plan starts in the initial state; its bound is what the whole plan returns.
+    first = [bound for start, bound in zip(states, bounds, strict=True) if start == 0 and bound > -np.inf]
+    assert not episode.plan or -total in first
+
+
+def test_misuse_is_refused() -> None:
+    native = tasks.load(tasks.TOWER_DOMAIN, tasks.TOWER).native_lifted()
+    episode = _core.Episode(native, budget=5)
+    with pytest.raises(_core.CoreInputError, match="one Q-value per action"):
+        episode.feed(np.zeros(1000, dtype=np.float32))
+    finish(episode)
+    assert episode.expansions == 5
+    over = _core.Episode(native, budget=0)
+    finish(over)
+    assert not over.advance()
+    with pytest.raises(_core.CoreInputError, match="waits for no"):
+        over.feed(np.zeros(1, dtype=np.float32))
+    with pytest.raises(_core.CoreInputError, match="waits for no"):
+        _core.feed_all([over], np.zeros(1, dtype=np.float32))
+    waiting = _core.Episode(native)
+    with pytest.raises(ValueError, match="too few"):
+        _core.feed_all([waiting], np.zeros(0, dtype=np.float32))
+    with pytest.raises(IndexError):
+        waiting.num_actions(99)

@@ -1,0 +1,323 @@
+"""The native encoder against a few lines of Python, and its equivariance through a whole network."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tasks
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_models import metadata_of, random_model
+
+from gsp_fd import _core as core
+from gsp_fd.generate import domain_text, generate
+from gsp_fd.model import Model, relation_specs
+from gsp_fd.model_format import ModelMetadata
+from gsp_fd.pddl import LiftedTask
+from gsp_fd.task import Task
+
+Rows = dict[str, Counter[tuple[int, ...]]]
+
+MATCHES_DOMAIN = """\
+(define (domain matches)
+  (:requirements :strips :negative-preconditions)
+  (:predicates (fresh ?x) (burnt ?x) (light))
+  (:action burn :parameters (?x) :precondition (fresh ?x) :effect (and (burnt ?x) (light) (not (fresh ?x)))))
+"""
+
+
+def matches(goal: str) -> str:
+    return f"(define (problem m) (:domain matches) (:objects a b) (:init (fresh a) (fresh b)) (:goal {goal}))"
+
+
+TEXTS = {
+    "tower": (tasks.TOWER_DOMAIN, tasks.TOWER),
+    "tower, goal true": (tasks.TOWER_DOMAIN, re.sub(r"\(:goal .*\)\)", "(:goal (on c b)))", tasks.TOWER)),
+    "courier": (tasks.COURIER_DOMAIN, tasks.COURIER),
+    "lamps, negative": (tasks.LAMPS_DOMAIN, tasks.lamps(4, "(lit l0) (not (lit l1)) (not (lit l2))")),
+    "lamps, none": (tasks.LAMPS_DOMAIN, tasks.lamps(3, "(not (lit l1))")),
+    "matches": (MATCHES_DOMAIN, matches("(light)")),
+    "matches, negative": (MATCHES_DOMAIN, matches("(and (not (light)) (not (burnt a)) (fresh b))")),
+    **{
+        name: (domain_text(name), generate(name, size, 3))
+        for name, size in (("blocksworld", 5), ("childsnack", 9), ("rovers", 12), ("sokoban", 30), ("satellite", 12))
+    },
+}
+
+
+@cache
+def load(name: str) -> Task:
+    return tasks.load(*TEXTS[name])
+
+
+def lifted_of(task: Task) -> LiftedTask:
+    assert task.lifted is not None
+    return task.lifted
+
+
+def fluent_atoms(task: LiftedTask, space: Any, state: int) -> set[tuple[int, tuple[int, ...]]]:
+    flat = space.export_state(state).tolist()
+    atoms = set()
+    while flat:
+        width = 1 + task.arities[flat[0]]
+        atoms.add((flat[0], tuple(flat[1:width])))
+        flat = flat[width:]
+    return atoms
+
+
+def walk(space: Any, steps: int, seed: int) -> list[int]:
+    """States of a random walk, with repetitions; shorter where nothing is applicable."""
+    rng, states = random.Random(seed), [space.initial_state()]
+    while len(states) < steps and (operators := space.applicable(states[-1])):
+        states.append(space.apply(states[-1], rng.choice(operators)))
+    return states
+
+
+def relation_atoms(
+    task: LiftedTask, metadata: ModelMetadata, space: Any, state: int, operators: list[int]
+) -> dict[str, list[tuple[int, ...]]]:
+    """Every relation of one state over nodes 0, 1, ...: objects, the global node, the actions."""
+    fluent = fluent_atoms(task, space, state)
+    atoms = fluent | {atom for atom in task.init if not task.fluent[atom[0]]}
+    groups: dict[str, list[tuple[int, ...]]] = {}
+    for predicate, args in atoms:
+        groups.setdefault(task.predicates[predicate], []).append(args)
+    for word, goals, wanted in (("goal", task.goal_positive, True), ("not_goal", task.goal_negative, False)):
+        for predicate, args in goals:
+            satisfied = ((predicate, args) in atoms) == wanted
+            suffix = "_true" if satisfied and metadata.goal_split else ""
+            groups.setdefault(f"{task.predicates[predicate]}@{word}{suffix}", []).append(args)
+    for name, members in zip(task.types, task.type_members, strict=True):
+        groups[f"type@{name}"] = [(o,) for o in members]
+    for o in range(task.constants):
+        groups[f"const@{task.objects[o]}"] = [(o,)]
+    for k, op in enumerate(operators):
+        schema, *args = space.action(op)
+        node = len(task.objects) + 1 + k
+        groups.setdefault(f"action@{task.schemas[schema].name}", []).append((node, *args))
+    return {name: [args or (len(task.objects),) for args in rows] for name, rows in groups.items()}
+
+
+def expected(task: LiftedTask, metadata: ModelMetadata, space: Any, states: list[int], rows: list[list[int]]) -> Rows:
+    relations: Rows = {name: Counter() for name, _ in metadata.relations}
+    first = 0
+    for state, operators in zip(states, rows, strict=True):
+        for name, atoms in relation_atoms(task, metadata, space, state, operators).items():
+            if name in relations:
+                relations[name].update(tuple(first + node for node in atom) for atom in atoms)
+        first += len(task.objects) + 1 + len(operators)
+    return relations
+
+
+def encode(encoder: Any, space: Any, states: list[int], rows: list[list[int]]) -> Any:
+    begin = np.cumsum([0, *map(len, rows)], dtype=np.int32)
+    operators = np.array([op for row in rows for op in row], np.int32)
+    return encoder.encode(space, np.array(states, np.int32), begin, operators)
+
+
+@pytest.mark.parametrize("goal_split", [True, False])
+@pytest.mark.parametrize("name", TEXTS)
+def test_relations_against_python(name: str, goal_split: bool) -> None:
+    task = load(name)
+    lifted = lifted_of(task)
+    metadata = metadata_of(task, goal_split=goal_split)
+    space = core.LiftedSpace(task.native_lifted())
+    encoder = core.Encoder(task.native_lifted(), relation_specs(metadata, lifted))
+    states = [*walk(space, 12, 5), space.initial_state()]
+    rows = [list(space.applicable(state)) for state in states]
+    rows[0].reverse()  # the order of the actions is the caller's
+    rows[1] = rows[1][:1]
+    for chosen in ([0], [1], list(range(len(states)))):
+        batch = encode(encoder, space, [states[i] for i in chosen], [rows[i] for i in chosen])
+        check_batch(lifted, metadata, space, batch, [states[i] for i in chosen], [rows[i] for i in chosen])
+
+
+def check_batch(
+    task: LiftedTask, metadata: ModelMetadata, space: Any, batch: Any, states: list[int], rows: list[list[int]]
+) -> None:
+    reference = expected(task, metadata, space, states, rows)
+    for (relation, arity), atoms in zip(metadata.relations, batch.relations, strict=True):
+        assert atoms.dtype == np.int64
+        assert atoms.shape == (len(atoms), arity)
+        assert Counter(map(tuple, atoms.tolist())) == reference[relation], relation
+    sizes = [len(task.objects) + 1 + len(row) for row in rows]
+    ends = np.cumsum(sizes)
+    assert batch.state_sizes.tolist() == sizes
+    assert batch.node_state.tolist() == [i for i, size in enumerate(sizes) for _ in range(size)]
+    assert batch.action_state.tolist() == [i for i, row in enumerate(rows) for _ in row]
+    nodes = [ends[i] - len(row) + k for i, row in enumerate(rows) for k in range(len(row))]
+    assert batch.action_node.tolist() == nodes
+
+
+def relations_at(name: str, *states_from_start: str, goal_split: bool = True) -> dict[str, list[list[int]]]:
+    """Relations of the state that these actions lead to."""
+    task = load(name)
+    metadata = metadata_of(task, goal_split=goal_split)
+    space = core.LiftedSpace(task.native_lifted())
+    encoder = core.Encoder(task.native_lifted(), relation_specs(metadata, lifted_of(task)))
+    state = space.initial_state()
+    for action in states_from_start:
+        state = space.apply(state, named_operators(space, state)[action])
+    batch = encode(encoder, space, [state], [space.applicable(state)])
+    return {name: atoms.tolist() for (name, _), atoms in zip(metadata.relations, batch.relations, strict=True)}
+
+
+def named_operators(space: Any, state: int) -> dict[str, int]:
+    return {space.operator_name(op): op for op in space.applicable(state)}
+
+
+def test_satisfied_and_open_goals_are_different_relations() -> None:
+    before, after = relations_at("matches"), relations_at("matches", "burn b")
+    assert (before["light@goal"], before["light@goal_true"]) == ([[2]], [])
+    assert (after["light@goal"], after["light@goal_true"]) == ([], [[2]])
+    joined = [relations_at("matches", *actions, goal_split=False) for actions in ([], ["burn b"])]
+    assert [relations["light@goal"] for relations in joined] == [[[2]], [[2]]]
+    assert "light@goal_true" not in joined[0]
+
+
+def test_negative_goals_have_relations_of_their_own() -> None:
+    before, after = (relations_at("matches, negative", *actions) for actions in ([], ["burn b"]))
+    assert (before["burnt@not_goal"], before["burnt@not_goal_true"]) == ([], [[0]])
+    assert (before["light@not_goal"], after["light@not_goal"]) == ([], [[2]])
+    assert (before["fresh@goal_true"], after["fresh@goal"]) == ([[1]], [[1]])
+
+
+def test_state_without_applicable_actions() -> None:
+    burnt = relations_at("matches", "burn a", "burn b")
+    assert burnt["action@burn"] == burnt["fresh"] == []
+    assert burnt["light"] == [[2]]
+    assert sorted(burnt["burnt"]) == [[0], [1]]
+
+
+def test_one_row_of_operators_per_state() -> None:
+    task = load("tower")
+    space = core.LiftedSpace(task.native_lifted())
+    encoder = core.Encoder(task.native_lifted(), relation_specs(metadata_of(task), lifted_of(task)))
+    with pytest.raises(ValueError, match="one row of operators per state"):
+        encode(encoder, space, [0, 0], [[]])
+    with pytest.raises((ValueError, IndexError)):
+        encode(encoder, space, [99], [[]])
+
+
+# Equivariance
+
+
+def parse(text: str) -> Any:
+    """Nested lists of the words of a PDDL text."""
+    stack: list[list[Any]] = [[]]
+    for token in re.findall(r"[()]|[^\s()]+", re.sub(";.*", "", text)):
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            done = stack.pop()
+            stack[-1].append(done)
+        else:
+            stack[-1].append(token)
+    return stack[0][0]
+
+
+def text_of(tree: Any) -> str:
+    return tree if isinstance(tree, str) else f"({' '.join(map(text_of, tree))})"
+
+
+def renamed(tree: Any, names: dict[str, str]) -> Any:
+    return names.get(tree, tree) if isinstance(tree, str) else [renamed(part, names) for part in tree]
+
+
+def scrambled(problem: str, rng: random.Random) -> tuple[str, dict[str, str]]:
+    """A problem with its objects renamed, and objects, initial atoms and goals in another order; and the new names."""
+    tree = parse(problem)
+    sections = {part[0]: part for part in tree[1:]}
+    typed, pending = [], []
+    words = iter(sections[":objects"][1:])
+    for word in words:
+        if word == "-":
+            typed += [[name, "-", kind] for kind in [next(words)] for name in pending]
+            pending = []
+        else:
+            pending.append(word)
+    typed += [[name] for name in pending]
+    old = [entry[0] for entry in typed]
+    names = dict(zip(old, rng.sample([f"o{i}" for i in range(len(old))], len(old)), strict=True))
+    # Objects without a type come last: what precedes a "-" would get its type.
+    rng.shuffle(typed)
+    typed.sort(key=len, reverse=True)
+    sections[":objects"][1:] = [word for entry in typed for word in entry]
+    sections[":init"][1:] = rng.sample(sections[":init"][1:], len(sections[":init"]) - 1)
+    goal = sections[":goal"][1]
+    if goal[0] == "and":
+        goal[1:] = rng.sample(goal[1:], len(goal) - 1)
+    body = [renamed(part, names) if part[0] in (":objects", ":init", ":goal") else part for part in tree[1:]]
+    return text_of([tree[0], *body]), names
+
+
+def q_by_name(model: Model, task: Task, path: list[str], symmetry: bool = False) -> list[dict[str, float]]:
+    """Q-values by action, in the states along a path of actions."""
+    space = core.LiftedSpace(task.native_lifted())
+    states = [space.initial_state()]
+    for action in path:
+        states.append(space.apply(states[-1], named_operators(space, states[-1])[action]))
+    if symmetry:
+        reduced = core.LiftedSpace(task.native_lifted(), True)
+        states = [reduced.import_state(space.export_state(state)) for state in states]
+        space = reduced
+    begin, operators = core.applicable_rows(space, np.array(states, np.int32))
+    encoder = model.encoder(lifted_of(task), task.native_lifted())
+    values = model.q_values(encoder, space, np.array(states, np.int32), begin, operators)
+    named = [(space.operator_name(op), value) for op, value in zip(operators.tolist(), values.tolist(), strict=True)]
+    return [dict(named[a:b]) for a, b in pairwise(begin)]
+
+
+def action_walk(task: Task, steps: int, seed: int) -> list[str]:
+    space = core.LiftedSpace(task.native_lifted())
+    rng, state, actions = random.Random(seed), space.initial_state(), []
+    while len(actions) < steps and (operators := named_operators(space, state)):
+        actions.append(rng.choice(sorted(operators)))
+        state = space.apply(state, operators[actions[-1]])
+    return actions
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Model]:
+    """One random model per task, every other one without goal_split."""
+    folder = tmp_path_factory.mktemp("models")
+    split = {name: i % 2 == 0 for i, name in enumerate(TEXTS)}
+    return {
+        name: Model(random_model(load(name), Path(folder, f"{name}.onnx"), goal_split=split[name])) for name in TEXTS
+    }
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_equivariance(models: dict[str, Model], name: str, seed: int) -> None:
+    """Renaming and reordering permutes Q and nothing else."""
+    task, model = load(name), models[name]
+    domain, problem = TEXTS[name]
+    text, names = scrambled(problem, random.Random(seed))
+    other = tasks.load(domain, text)
+    path = action_walk(task, 5, seed)
+
+    def translate(action: str) -> str:
+        schema, *objects = action.split()
+        return " ".join([schema, *(names.get(o, o) for o in objects)])
+
+    ours = q_by_name(model, task, path)
+    theirs = q_by_name(model, other, [translate(action) for action in path])
+    for mine, its in zip(ours, theirs, strict=True):
+        assert {translate(action) for action in mine} == its.keys()
+        for action, value in mine.items():
+            assert its[translate(action)] == pytest.approx(value, rel=1e-4, abs=1e-4)
+    reduced = q_by_name(model, task, path, symmetry=True)
+    reduced_too = q_by_name(model, other, [translate(action) for action in path], symmetry=True)
+    for full, mine, its in zip(ours, reduced, reduced_too, strict=True):
+        assert mine.keys() <= full.keys()
+        np.testing.assert_allclose(sorted(mine.values()), sorted(its.values()), rtol=1e-4, atol=1e-4)

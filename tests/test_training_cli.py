@@ -1,0 +1,215 @@
+"""``gsp-train`` from end to end: train, plan with the model, kill, resume, interrupt, and every message to the user."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the training extra is not installed")
+pytest.importorskip("torch_geometric", reason="the training extra is not installed")
+pytest.importorskip("onnx", reason="the training extra is not installed")
+pytest.importorskip("onnxruntime", reason="the training extra is not installed")
+
+from training_support import TINY_OPTIONS, write_problems
+
+from gsp_fd import _core
+from gsp_fd.exit_codes import ExitCode
+from gsp_fd.model import LearnedHeuristic, Model
+from gsp_fd.task import load_pddl
+from gsp_fd.training import cli
+from gsp_fd.training.checkpoint import load_checkpoint
+from gsp_fd.training.progress import read_rows
+
+COMMAND = [sys.executable, "-m", "gsp_fd.training.cli"]
+
+
+@pytest.fixture(scope="module")
+def problems(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_problems(tmp_path_factory.mktemp("cli") / "train")
+
+
+def options_of(problems: Path, out: Path, minutes: float, *more: str) -> list[str]:
+    inputs = ["--domain", str(problems / "domain.pddl"), "--train", str(problems), "--out", str(out)]
+    return [*inputs, "--minutes", str(minutes), "--workers", "0", *TINY_OPTIONS, *more]
+
+
+def wait_for(condition: Path, process: subprocess.Popen[str]) -> None:
+    """Until a file is there; a process that ends before is an error."""
+    while not condition.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+
+
+def test_train_plan_and_prolong(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    assert cli.main(options_of(problems, out, 0.25, "--validate", str(problems))) == ExitCode.SUCCESS
+    printed = capsys.readouterr().out
+    assert "16 training problems" in printed
+    assert re.search(r"^ +\d+\.\d\d +\d+ +\d+ +\d+ +\d+ +\d+/16 ", printed, re.MULTILINE)
+    for name in ("config.toml", "checkpoint.npz", "best.npz", "model.onnx", "card.md", "progress.csv", "report.html"):
+        assert (out / name).stat().st_size > 0
+    status = json.loads((out / "status.json").read_text())
+    assert status["state"] == "finished"
+    covered = status["best"]["covered"]
+    assert covered >= 8
+    card = (out / "card.md").read_text()
+    assert f"solves {covered} of 16" in card
+    assert f"gsp-train --domain {problems / 'domain.pddl'}" in card
+    check_report((out / "report.html").read_text())
+    assert plans_found(out / "model.onnx", problems) >= covered
+
+    rows = len(read_rows(out / "progress.csv"))
+    steps = load_checkpoint(out / "checkpoint.npz").state["learner"]["steps"]
+    assert cli.main(["--resume", str(out), "--minutes", "0.3"]) == ExitCode.SUCCESS
+    assert load_checkpoint(out / "checkpoint.npz").state["learner"]["steps"] > steps
+    assert len(read_rows(out / "progress.csv")) > rows
+    assert "minutes = 0.3\n" in (out / "config.toml").read_text()
+    assert cli.main(["--resume", str(out)]) == ExitCode.SUCCESS  # nothing is left to do
+    errors = {
+        ("--resume", str(out), "--d", "8"): "--d cannot change when a run is resumed",
+        ("--resume", str(out), "--out", "x"): "--out cannot change when a run is resumed",
+        tuple(options_of(problems, out, 1)): "this exists already: choose another --out",
+    }
+    for arguments, message in errors.items():
+        assert cli.main(arguments) == ExitCode.DRIVER_INPUT_ERROR
+        assert message in capsys.readouterr().err
+
+
+def check_report(page: str) -> None:
+    """One file, with two figures, and nothing that has to be loaded."""
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.count("<svg ") == page.count("</svg>") == 2
+    assert "expansions" in page
+    assert "solve rate" in page
+    assert "nan" not in page.replace("finance", "")
+    assert not re.search(r"(src|href)=|https?://|<script", page)
+
+
+def plans_found(model_file: Path, problems: Path) -> int:
+    """Problems that the greedy policy of a model file solves, with plans that are valid."""
+    found = 0
+    model = Model(model_file, device="cpu")
+    for file in sorted(problems.glob("p*.pddl")):
+        task = load_pddl(problems / "domain.pddl", file)
+        assert task.lifted is not None
+        space = _core.LiftedSpace(task.native_lifted())
+        learned = LearnedHeuristic(model, task.lifted, task.native_lifted(), space=space)
+        policy = _core.DepthFirstOpenList(learned.native)
+        result = _core.search(space, policy, lazy=True, max_expansions=100)
+        if result.status == "solved":
+            assert task.validate([space.operator_name(op) for op in result.plan]).valid
+            found += 1
+    return found
+
+
+def test_kill_and_resume(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    options = options_of(problems, out, 5, "--checkpoint-every", "0.5", "--validate-every", "1")
+    with subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        wait_for(out / "model.onnx", process)
+        assert cli.main(["--resume", str(out)]) == ExitCode.DRIVER_INPUT_ERROR
+        assert "another gsp-train is at work here" in capsys.readouterr().err
+        time.sleep(0.7)
+        os.kill(process.pid, signal.SIGKILL)
+    before = load_checkpoint(out / "checkpoint.npz").state
+    assert json.loads((out / "status.json").read_text())["state"] == "running"
+    assert before["elapsed"] > 0
+    minutes = (before["elapsed"] + 2) / 60
+    assert cli.main(["--resume", str(out), "--minutes", str(minutes)]) == ExitCode.SUCCESS
+    after = load_checkpoint(out / "checkpoint.npz").state
+    for counter in ("episodes", "expansions"):
+        assert after["collector"][counter] > before["collector"][counter]
+    assert after["elapsed"] >= 60 * minutes
+    assert after["learner"]["steps"] >= before["learner"]["steps"]
+    times = [row.minutes for row in read_rows(out / "progress.csv")]
+    assert times == sorted(times)
+    assert not list(out.glob(".*.tmp"))
+
+
+def test_interrupt_ends_in_good_order(problems: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    options = options_of(problems, out, 5, "--validate-every", "500")
+    with subprocess.Popen([*COMMAND, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(out / "checkpoint.npz", process)
+        process.send_signal(signal.SIGINT)
+        printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "validating and saving" in errors
+    assert "Traceback" not in errors
+    assert f"go on with: gsp-train --resume {out}" in printed
+    assert json.loads((out / "status.json").read_text())["state"] == "interrupted"
+    assert (out / "model.onnx").exists()
+    assert (out / "report.html").exists()
+
+
+def test_several_seeds_keep_the_best(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    assert cli.main(options_of(problems, out, 0.05, "--seeds", "2", "--seed", "4")) == ExitCode.SUCCESS
+    chosen = int(re.findall(r"the best is (\d)", capsys.readouterr().out)[0])
+    assert chosen in (4, 5)
+    assert (out / "model.onnx").read_bytes() == (out / f"seed-{chosen}" / "model.onnx").read_bytes()
+    scores = [load_checkpoint(out / f"seed-{seed}" / "best.npz").state["score"] for seed in (4, 5)]
+    assert len(scores[0]["lengths"]) == len(scores[1]["lengths"]) == 12
+    weights = [load_checkpoint(out / f"seed-{seed}" / "best.npz").weights for seed in (4, 5)]
+    assert any(not np.array_equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_wrong_input(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line per mistake, nothing left behind, no traceback."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    other = write_problems(tmp_path / "other", "gripper", (6, 8), 2)
+    out = tmp_path / "run"
+    config = tmp_path / "config.toml"
+    config.write_text("learning_rat = 1")
+    domain, train = str(problems / "domain.pddl"), str(problems)
+    base = ["--out", str(out), "--workers", "0"]
+    cases: list[tuple[list[str], str]] = [
+        (base, "--domain is missing"),
+        (["--domain", domain, *base], "--train is missing"),
+        (["--domain", domain, "--train", train], "--out is missing"),
+        (["--domain", "nowhere.pddl", "--train", train, *base], "nowhere.pddl: there is no such file (--domain)"),
+        (["--domain", domain, "--train", "nowhere", *base], "nowhere: there is no such folder (--train)"),
+        (["--domain", domain, "--train", train, "--validate", "none", *base], "no such folder (--validate)"),
+        (["--domain", domain, "--train", train, "--minutes", "-1", *base], "minutes must be positive"),
+        (["--domain", domain, "--train", train, "--pool", "cat", *base], "pool is 'cat'"),
+        (["--domain", domain, "--train", train, "--config", str(config), *base], "unknown key learning_rat"),
+        (["--resume", str(empty)], "this is not the folder of a run"),
+        (["--resume", str(tmp_path / "nowhere")], "this is not the folder of a run"),
+    ]
+    for arguments, message in cases:
+        assert cli.main(arguments) == ExitCode.DRIVER_INPUT_ERROR, arguments
+        printed = capsys.readouterr().err
+        assert message in printed
+        assert printed.count("\n") == 1
+        assert not out.exists()
+    late = [
+        (["--domain", domain, "--train", str(empty)], "there is no problem file"),
+        (["--domain", train, "--train", train], "this is a folder; a domain file is needed"),
+        (["--domain", domain, "--train", domain], "this is no folder; a folder of training problems is needed"),
+        (["--domain", domain, "--train", str(other)], "gripper"),
+    ]
+    for number, (arguments, message) in enumerate(late):
+        assert cli.main([*arguments, "--workers", "0", "--out", str(tmp_path / f"late{number}")]) > 30
+        printed = capsys.readouterr().err
+        assert message in printed
+        assert "Traceback" not in printed
+
+
+def test_a_damaged_checkpoint_is_refused(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    assert cli.main(options_of(problems, out, 0.01)) == ExitCode.SUCCESS
+    file = out / "checkpoint.npz"
+    file.write_bytes(file.read_bytes()[:-2000])
+    capsys.readouterr()
+    assert cli.main(["--resume", str(out), "--minutes", "1"]) == ExitCode.DRIVER_INPUT_ERROR
+    assert "damaged" in capsys.readouterr().err

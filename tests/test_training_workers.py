@@ -1,0 +1,111 @@
+"""Search workers: Ray actors without torch, lost ones replaced, stale results dropped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the training extra is not installed")
+pytest.importorskip("torch_geometric", reason="the training extra is not installed")
+pytest.importorskip("onnxruntime", reason="the training extra is not installed")
+
+from training_support import TINY, Listener, Memory, tiny_sets
+
+from gsp_fd.export.graph import build_model, flat_weights
+from gsp_fd.export.weights import graph_weights
+from gsp_fd.training.collector_state import collector_state
+from gsp_fd.training.config import TrainingConfig
+from gsp_fd.training.instance_sets import InstanceSets
+from gsp_fd.training.progress import Row
+from gsp_fd.training.trainer import Trainer
+from gsp_fd.training.validation import validate
+from gsp_fd.training.workers import Fleet, SearchWorker
+
+CONFIG = TrainingConfig(**TINY, minutes=1.5, worker_seconds=0.2)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> InstanceSets:
+    return tiny_sets(tmp_path_factory.mktemp("workers"), CONFIG)
+
+
+@pytest.fixture
+def fleet(sets: InstanceSets) -> Iterator[Fleet]:
+    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+    trainer = Trainer(sets, CONFIG, Listener(), Memory())
+    model = build_model(sets.metadata, graph_weights(trainer.learner.average), refreshable=True).SerializeToString()
+    result = Fleet(1, "", CONFIG, sets.metadata, (sets.training_tasks, sets.validation_tasks), model)
+    yield result
+    result.close()
+    ray.shutdown()
+
+
+def test_workers_never_import_torch() -> None:
+    code = "import sys, gsp_fd.training.workers; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_a_worker_searches_as_the_learner_does(sets: InstanceSets) -> None:
+    """The same weights in ONNX Runtime and torch give the same validation; episodes come back whole."""
+    trainer = Trainer(sets, CONFIG, Listener(), Memory())
+    weights = graph_weights(trainer.learner.average)
+    model = build_model(sets.metadata, weights, refreshable=True).SerializeToString()
+    worker = SearchWorker(1, sets.training_tasks, sets.validation_tasks, sets.metadata, CONFIG, model)
+    score = worker.validate(flat_weights(weights))
+    expected = validate(sets.validation, trainer.learner.q_function, CONFIG)
+    assert score == replace(expected, negated_rmse=score.negated_rmse)
+    assert score.rmse == pytest.approx(expected.rmse, rel=1e-3)
+    harvest = worker.collect(7, flat_weights(weights), collector_state(trainer.collector))
+    assert harvest.version == 7
+    assert harvest.found
+    assert {found.record.dtype for found in harvest.found} == {np.dtype(np.int32)}
+
+
+def test_a_lost_worker_is_replaced(sets: InstanceSets, fleet: Fleet) -> None:
+    """The first worker is killed as soon as it has delivered; training goes on with another and learns."""
+    killed: list[int] = []
+
+    def react(row: Row) -> None:
+        if fleet.pids and not killed:
+            killed.append(fleet.pids[0])
+            os.kill(killed[0], signal.SIGKILL)
+        elif killed and fleet.pids[0] != killed[0] and row.gradient_steps > 20 and row.validation_of:
+            trainer.stop()
+
+    listener, memory = Listener(react), Memory()
+    trainer = Trainer(sets, CONFIG, listener, memory, fleet)
+    trainer.run()
+    assert fleet.losses == 1
+    assert any("search worker 0 was lost" in message and "replaced" in message for message in listener.messages)
+    assert fleet.pids[0] != killed[0]
+    last = listener.rows[-1]
+    assert last.transitions > 0
+    assert last.gradient_steps > 20
+    assert memory.best
+    assert trainer.collector.episodes == sum(record.episodes for record in trainer.collector.pools.records)
+    # Weights that are too old: what was found with them is dropped.
+    fleet.publish(10**6, flat_weights(graph_weights(trainer.learner.average)))
+    before = trainer.collector.episodes
+    while not fleet.stale:
+        for item in fleet.poll(trainer.collector, 1.0)[0]:
+            trainer.collector.note(item)
+    assert trainer.collector.episodes == before
+
+
+def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
+    """As where Ray is not installed: the import fails."""
+    (tmp_path / "ray.py").write_text("raise ModuleNotFoundError(\"No module named 'ray'\", name='ray')\n")
+    code = "from gsp_fd.training.workers import connect\nconnect(1, '')"
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    result = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert "pip install 'gsp-fd[ray]', or say --workers 0" in result.stderr

@@ -1,0 +1,124 @@
+"""The instances of a run: for training as given, for validation as given, generated larger than those, or split off."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gsp_fd.errors import InputError
+from gsp_fd.exit_codes import ExitCode
+from gsp_fd.generate import GENERATORS, domain_text, generate, generate_set
+from gsp_fd.model import task_fit_problems
+from gsp_fd.model_format import ModelMetadata
+from gsp_fd.task import Task, load_pddl
+from gsp_fd.training.config import TrainingConfig
+from gsp_fd.training.instances import Instance, domain_metadata, make_instances, read_tasks
+
+GENERATED = 12
+"""Validation instances that are generated where none are given."""
+LARGEST_FACTOR = 4.0
+"""The largest of them, in sizes of the largest training instance: small ones are soon solved by every checkpoint."""
+SEED_OFFSET = 1_000_003
+"""Between the seed of a run and that of its validation instances, which may be drawn like the training instances."""
+
+
+@dataclass
+class InstanceSets:
+    """What a run trains and validates on. The tasks are what workers make their own instances of."""
+
+    metadata: ModelMetadata
+    training_tasks: list[Task]
+    validation_tasks: list[Task]
+    training: list[Instance]
+    validation: list[Instance]
+    origin: str
+    """Where the validation instances come from, for people."""
+
+
+def load_sets(
+    domain: Path, train: Path, validate: Path | None, config: TrainingConfig, generated: Path
+) -> InstanceSets:
+    """Reads the instances of a run; ``generated``: folder for validation instances, if there are to be any."""
+    _check_exists(domain, "domain file", folder=False)
+    _check_exists(train, "folder of training problems", folder=True)
+    training = read_tasks(domain, train)
+    metadata = domain_metadata(training, config)
+    if validate is not None:
+        _check_exists(validate, "folder of validation problems", folder=True)
+        validation = read_tasks(domain, validate)
+        metadata = domain_metadata([*training, *validation], config)
+        origin = f"the {len(validation)} problems of {validate}"
+    elif name := known_generator(metadata):
+        if not generated.is_dir():
+            _write_larger(name, training, config.seed + SEED_OFFSET, generated)
+        validation = read_tasks(generated / "domain.pddl", generated)
+        sizes = sorted(_size(task) for task in validation)
+        origin = f"{len(validation)} generated problems with {sizes[0]} to {sizes[-1]} objects"
+    else:
+        training, validation = split(training, train)
+        origin = f"{len(validation)} of the larger problems of {train}, left out of training"
+    to_learn, to_validate = make_instances(training, metadata), make_instances(validation, metadata)
+    for instances, folder in ((to_learn, train), (to_validate, validate or train)):
+        if not instances:
+            raise _error("the goal of every problem holds initially: there is nothing to learn", folder)
+    return InstanceSets(metadata, training, validation, to_learn, to_validate, origin)
+
+
+def split(tasks: Sequence[Task], folder: Path) -> tuple[list[Task], list[Task]]:
+    """(training, validation): by a hash of their names, a third of the larger half is left out for validation."""
+    if len(tasks) < 2:
+        raise _error("there is only one problem, and no --validate: at least two are needed", folder)
+    by_size = sorted(tasks, key=lambda task: (_size(task), Path(task.name).name))
+    larger = by_size[len(by_size) // 2 :]
+    ranked = sorted(larger, key=lambda task: hashlib.sha256(Path(task.name).name.encode()).digest())
+    chosen = {task.name for task in ranked[: max(1, len(ranked) // 3)]}
+    return [task for task in tasks if task.name not in chosen], [task for task in tasks if task.name in chosen]
+
+
+def known_generator(metadata: ModelMetadata) -> str | None:
+    """The generator for a domain: its predicates, schemas, types and constants are the same, whatever its name."""
+    schemas = {name for name, _ in metadata.schemas}
+    with tempfile.TemporaryDirectory() as scratch:
+        domain, problem = Path(scratch) / "domain.pddl", Path(scratch) / "problem.pddl"
+        for name, generator in GENERATORS.items():
+            text = domain_text(name)
+            if not all(schema in text for schema in schemas):
+                continue
+            domain.write_text(text)
+            problem.write_text(generate(name, generator.smallest, 0))
+            lifted = load_pddl(domain, problem).lifted
+            if lifted is not None and not task_fit_problems(metadata, lifted):
+                return name
+    return None
+
+
+def _write_larger(name: str, training: Sequence[Task], seed: int, folder: Path) -> None:
+    """Validation instances from the largest training size up; the folder appears complete or not at all."""
+    largest = max(GENERATORS[name].smallest, *(_size(task) for task in training))
+    sizes = (largest, int(LARGEST_FACTOR * largest))
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
+        new = Path(scratch) / "set"
+        new.mkdir()
+        (new / "domain.pddl").write_text(domain_text(name))
+        for number, problem in enumerate(generate_set(name, GENERATED, sizes, seed, "even"), 1):
+            (new / f"p{number:02}.pddl").write_text(problem)
+        new.rename(folder)
+
+
+def _size(task: Task) -> int:
+    assert task.lifted is not None
+    return len(task.lifted.objects)
+
+
+def _check_exists(path: Path, what: str, *, folder: bool) -> None:
+    if not path.exists():
+        raise _error(f"there is no such {what}", path)
+    if path.is_dir() != folder:
+        raise _error(f"this is {'no' if folder else 'a'} folder; a {what} is needed", path)
+
+
+def _error(message: str, path: Path) -> InputError:
+    return InputError(message, str(path), exit_code=ExitCode.DRIVER_INPUT_ERROR)

@@ -1,0 +1,187 @@
+"""Q-learning with lower bounds: replay, targets, gradient steps, averaged weights."""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+from torch.nn import functional
+
+from gsp_fd import _core
+from gsp_fd.model_format import ModelMetadata
+from gsp_fd.training.config import TrainingConfig
+from gsp_fd.training.instances import Instance
+from gsp_fd.training.network import GraphBatch, RelationalNetwork
+
+INNER, GOAL, DEAD_END = 0, 1, 2
+DIVERGED = 10.0
+"""A loss as if all values were this many times the worst possible return means that learning diverges."""
+
+
+class DivergedError(Exception):
+    """The loss is not a number, or far larger than errors in the range of the targets can make it."""
+
+
+@dataclass(slots=True)
+class Sample:
+    """A transition with the episode that holds its states."""
+
+    instance: Instance
+    episode: Any
+    state: int
+    action: int
+    successor: int
+    cost: int
+    bound: float
+    kind: int
+
+
+@dataclass
+class Replay:
+    """First in, first out."""
+
+    capacity: int
+    samples: list[Sample] = field(default_factory=list)
+    _next: int = 0
+
+    def add(self, sample: Sample) -> None:
+        """Replaces the oldest sample once the buffer is full."""
+        if len(self.samples) < self.capacity:
+            self.samples.append(sample)
+        else:
+            self.samples[self._next] = sample
+            self._next = (self._next + 1) % self.capacity
+
+    def draw(self, count: int, rng: random.Random) -> list[Sample]:
+        """Samples with replacement."""
+        return rng.choices(self.samples, k=count)
+
+
+def samples_of(instance: Instance, episode: Any) -> list[Sample]:
+    """The transitions of an episode."""
+    columns = [column.tolist() for column in episode.transitions()]
+    return [Sample(instance, episode, *row) for row in zip(*columns, strict=True)]
+
+
+def encode(samples: list[Sample], states: list[int]) -> GraphBatch:
+    """States of the samples' episodes as one batch of tensors."""
+    batch = _core.encode_states(
+        [sample.instance.encoder for sample in samples],
+        [sample.episode for sample in samples],
+        np.array(states, np.int32),
+    )
+    return GraphBatch.from_encoded(batch)
+
+
+class Learner:
+    """A network, its target network and its average, trained on two replay buffers."""
+
+    def __init__(self, metadata: ModelMetadata, config: TrainingConfig, dead_end_return: float) -> None:
+        torch.manual_seed(config.seed)
+        self.config = config
+        self.dead_end_return = dead_end_return
+        self.network = RelationalNetwork(metadata.relations, metadata.network)
+        self.target = copy.deepcopy(self.network).requires_grad_(False)
+        self.average = copy.deepcopy(self.network).requires_grad_(False)
+        groups = self.network.parameter_groups()
+        self.rates = (config.learning_rate, config.readout_learning_rate)
+        self.optimizer = torch.optim.Adam(
+            [{"params": group, "lr": rate} for group, rate in zip(groups, self.rates, strict=True)],
+            betas=(0.9, 0.99),
+            foreach=True,
+        )
+        self.replay = Replay(config.replay)
+        self.paths = Replay(config.replay)
+        self.rng = random.Random(config.seed + 1)
+        self.steps = 0
+        self.loss = math.nan
+        self.rate_factor = 1.0
+
+    def take(self, instance: Instance, episode: Any) -> None:
+        """Puts the transitions of an episode into the replay buffers."""
+        for sample in samples_of(instance, episode):
+            if sample.kind == DEAD_END and not self.config.dead_end_supervision:
+                continue
+            if not self.config.solution_bounds:
+                sample.bound = -math.inf
+            self.replay.add(sample)
+            if sample.bound > -math.inf or (sample.kind == GOAL):
+                self.paths.add(sample)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is enough to learn from."""
+        return len(self.replay.samples) >= 10 * self.config.batch_size
+
+    def step(self, progress: float) -> None:
+        """One gradient step; ``progress`` in [0, 1] is the share of training that is over."""
+        config = self.config
+        self._set_rates(progress)
+        from_paths = int(config.batch_size * config.path_share) if len(self.paths.samples) >= 50 else 0
+        samples = self.replay.draw(config.batch_size - from_paths, self.rng)
+        samples += self.paths.draw(from_paths, self.rng) if from_paths else []
+        targets = torch.from_numpy(self.targets(samples))
+        batch = encode(samples, [sample.state for sample in samples])
+        first = np.concatenate([[0], np.cumsum(np.bincount(batch.action_state.numpy(), minlength=len(samples)))[:-1]])
+        chosen = torch.from_numpy(first + np.array([sample.action for sample in samples]))
+        values = self.network(batch).index_select(0, chosen)
+        loss = functional.smooth_l1_loss(values, targets) if config.huber else functional.mse_loss(values, targets)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), config.gradient_clip, foreach=True)
+        self.optimizer.step()
+        self.steps += 1
+        value = loss.item()
+        self._check(value)
+        self.loss = value if math.isnan(self.loss) else 0.98 * self.loss + 0.02 * value
+        self._follow()
+
+    def _check(self, loss: float) -> None:
+        limit = (DIVERGED * -self.dead_end_return) ** (1 if self.config.huber else 2)
+        if not math.isfinite(loss) or (self.steps > self.config.warm_up and self.loss > limit):
+            raise DivergedError(f"the loss is {loss:.3g} after {self.steps} steps")
+
+    def targets(self, samples: list[Sample]) -> npt.NDArray[np.float32]:
+        """y = max(bound, -cost + max_a' Q'(s', a')), or the fixed return of a dead end."""
+        worst = self.dead_end_return
+        y = np.array([worst if sample.kind == DEAD_END else -sample.cost for sample in samples], np.float32)
+        inner = [i for i, sample in enumerate(samples) if sample.kind == INNER]
+        if inner:
+            chosen = [samples[i] for i in inner]
+            batch = encode(chosen, [sample.successor for sample in chosen])
+            with torch.inference_mode():
+                q = self.target(batch).numpy()
+            best = np.full(len(inner), -np.inf, np.float32)
+            np.maximum.at(best, batch.action_state.numpy(), q)
+            # A state that is not a goal is at least one action away from it.
+            y[inner] += np.minimum(best, -1.0)
+        y = np.maximum(y, np.array([sample.bound for sample in samples], np.float32))
+        return np.maximum(y, np.float32(worst))
+
+    def _set_rates(self, progress: float) -> None:
+        config = self.config
+        cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, progress)))
+        factor = (config.final_rate + (1 - config.final_rate) * cosine) * min(1.0, (self.steps + 1) / config.warm_up)
+        for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = rate * factor * self.rate_factor
+
+    @torch.no_grad()
+    def _follow(self) -> None:
+        """Moves the average, and now and then the target."""
+        decay = min(self.config.average, (self.steps + 1) / (self.steps + 10))
+        torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - decay)
+        if self.steps % self.config.target_sync == 0:
+            self.target.load_state_dict(self.network.state_dict())
+
+    def q_function(self, batch: Any) -> npt.NDArray[np.float32]:
+        """Q-values of the averaged network for a native encoded batch."""
+        with torch.inference_mode():
+            q: npt.NDArray[np.float32] = self.average(GraphBatch.from_encoded(batch)).numpy()
+        return q
