@@ -59,6 +59,8 @@ def choose_inputs(options: Options) -> Inputs:
     else:
         inputs.problem = Path(files[-1])
         inputs.domain = Path(files[0]) if len(files) == 2 else find_domain(inputs.problem)
+    if options.portfolio is not None and inputs.search:
+        inputs.components = ["search"]  # the members translate for themselves
     if options.validate or (options.debug and len(inputs.components) == 2):
         inputs.components.append("validate")
     return inputs
@@ -163,17 +165,38 @@ class Components:
         return deadline
 
     def search(self) -> int:
-        """Run the search that the options and the costs of the task lead to."""
+        """Run the search that the options and the costs of the task lead to, or a portfolio."""
+        if self.options.portfolio is not None:
+            return self.run_portfolio(Path(self.options.portfolio))
+        self.log.info("Running search (release).")
+        source = self.inputs.sas or self.inputs.problem
+        deadline = self.start("search", "search", source, [str(source), "--search", self.searches[0].text])
+        self.log.start_search()
+        return self.run_search(deadline)
+
+    def run_portfolio(self, file: Path) -> int:
+        """Run the members of a portfolio, each in processes of its own."""
+        from gsp_fd.fd_integration.portfolio import PortfolioRun, read_portfolio
+
+        inputs = self.inputs
+        portfolio = read_portfolio(file)
+        limits = self.options.limits("search").within(self.options.limits("overall"))
+        self.log.info(f"search portfolio: {file}")
+        for line in limits.lines("search"):
+            self.log.info(line)
+        files = [path for path in (inputs.sas, inputs.domain, inputs.problem) if path is not None]
+        run = PortfolioRun(portfolio, self.options, files, self.plans, self.log, limits)
+        self.plans.delete_existing()
+        return run.execute()
+
+    def run_search(self, deadline: Deadline) -> int:
+        """The search itself, without the lines of the driver around it."""
         from gsp_fd import _core
         from gsp_fd.task import load_sas
 
         options, log = self.options, self.log
-        log.info("Running search (release).")
-        source = self.inputs.sas or self.inputs.problem
-        deadline = self.start("search", "search", source, [str(source), "--search", self.searches[0].text])
         if options.previous_plans is None:
             self.plans.delete_existing()
-        log.start_search()
         if self.task is None:
             assert self.inputs.sas is not None
             log.search("reading input...")

@@ -64,16 +64,21 @@ class Configuration:
     text: str
     component: Component
 
-    def features(self) -> Iterator[Feature]:
-        """The features of the search, with repetitions."""
+    def components(self, name: str | None = None) -> Iterator[Component]:
+        """The components of the search with repetitions, or only those of one feature."""
         pending: list[object] = [self.component]
         while pending:
             value = pending.pop()
             if isinstance(value, list):
                 pending += value
             elif isinstance(value, Component):
-                yield value.feature
+                if name in (None, value.feature.name):
+                    yield value
                 pending += value.values.values()
+
+    def features(self) -> Iterator[Feature]:
+        """The features of the search, with repetitions."""
+        return (component.feature for component in self.components())
 
     @property
     def needs_ground(self) -> bool:
@@ -101,10 +106,7 @@ def check_combinations(options: Options) -> None:
     names = [name for name, is_given in given if is_given]
     if len(names) > 1:
         raise driver_error(f"cannot combine {names[0]} with {names[1]}")
-    if options.portfolio is not None:
-        message = "portfolios are not supported yet; Fast Downward's own driver can run them"
-        raise InputError(message, options.portfolio, exit_code=ExitCode.DRIVER_UNSUPPORTED)
-    if options.portfolio_bound is not None or options.portfolio_single_plan:
+    if options.portfolio is None and (options.portfolio_bound is not None or options.portfolio_single_plan):
         name = "--portfolio-single-plan" if options.portfolio_single_plan else "--portfolio-bound"
         raise driver_error(f"{name} may only be used with --portfolio")
     if options.debug and options.build is not None:

@@ -43,10 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.DRIVER_CRITICAL_ERROR
 
 
-def complain(message: str) -> None:
+def complain(message: str, program: str = "gsp-plan") -> None:
     """One message on standard error."""
     with suppress(OSError):
-        print(f"gsp-plan: error: {message}", file=sys.stderr, flush=True)
+        print(f"{program}: error: {message}", file=sys.stderr, flush=True)
 
 
 def complain_of_bug(error: Exception, debug: bool) -> None:
@@ -98,7 +98,7 @@ class Planner:
             return ExitCode.SUCCESS
         check_combinations(options)
         inputs = choose_inputs(options)
-        searches = configurations(options) if inputs.search else []
+        searches = configurations(options) if inputs.search and options.portfolio is None else []
         if inputs.search:
             plans.check_writable()
         for line in options.limits("overall").lines("planner"):

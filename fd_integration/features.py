@@ -56,6 +56,8 @@ class ListType:
 AnyType = Type | EnumType | ListType
 
 BOOL, INT, DOUBLE, STRING = Type("bool"), Type("int"), Type("double"), Type("string")
+NAME = Type("string or name")
+"""A string whose quotes may be left out where it looks like a name."""
 EVALUATOR, OPEN_LIST, SEARCH_ALGORITHM = Type("Evaluator"), Type("OpenList"), Type("SearchAlgorithm")
 PRUNING, TRANSFORM = Type("PruningMethod"), Type("AbstractTask")
 
@@ -126,7 +128,7 @@ class Checker:
             return self._list(node, expected, scope)
         if isinstance(expected, EnumType):
             return self._symbol(node, expected)
-        if expected in (BOOL, STRING) or expected.name in ("int", "double"):
+        if expected in (BOOL, STRING, NAME) or expected.name in ("int", "double"):
             return self._constant(node, expected)
         return self._component(node, expected, scope)
 
@@ -162,7 +164,7 @@ class Checker:
         return name
 
     def _constant(self, node: Node, expected: Type) -> Any:
-        kinds = ("int", "double") if expected.name == "double" else (expected.name,)
+        kinds = _LITERALS.get(expected.name, (expected.name,))
         if not isinstance(node, Literal) or node.kind not in kinds:
             raise self.error(f"expected {_article(expected.name)}, found {_shown(node)}", node)
         value = node.value
@@ -230,6 +232,10 @@ class Checker:
             return None
         source = Source(parameter.default or "", f"default of {feature.name}.{parameter.name}")
         return Checker(self.features, source).check(parse(source.text, source.origin), parameter.type, {})
+
+
+_LITERALS = {"double": ("int", "double"), NAME.name: ("string", "symbol")}
+"""Kinds of literals that a type takes, where these are not just its own."""
 
 
 def _article(noun: str) -> str:

@@ -1,4 +1,4 @@
-"""Rows of the registry for learned heuristics: the evaluator ``gsp`` and the paper's searches over state-action pairs."""
+"""Rows of the registry for learned heuristics: the evaluator ``gsp``, and the searches over state-action pairs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from gsp_fd.fd_integration.algorithms import algorithm, search_spec
 from gsp_fd.fd_integration.context import Context, SearchSpec
 from gsp_fd.fd_integration.evaluators import EVALUATORS, labels
-from gsp_fd.fd_integration.features import EVALUATOR, NONE, STRING, EnumType, Feature, Parameter, Type
+from gsp_fd.fd_integration.features import EVALUATOR, NAME, NONE, STRING, EnumType, Feature, Parameter, Type
 
 DEVICES = EnumType(
     {"auto": "CUDA where it is usable, otherwise the CPU", "cpu": "the CPU", "cuda": "CUDA, or an error"}
@@ -31,9 +31,11 @@ GSP = Feature(
     EVALUATOR,
     "GSP: a learned Q-function",
     (
-        Parameter("model", STRING, NONE, "an .onnx file, the name of a shipped model, or auto (--model)"),
+        Parameter("model", NAME, NONE, "an .onnx file, the name of a shipped model, or auto (--model)"),
         Parameter("device", DEVICES, NONE, "where the network runs (--device)"),
         Parameter("threads", Type("int", 1), NONE, "threads of the network (--threads)"),
+        Parameter("domain", STRING, NONE, "PDDL domain, where the search gets SAS (GSP_DOMAIN in the environment)"),
+        Parameter("problem", STRING, NONE, "PDDL problem, where the search gets SAS (GSP_PROBLEM in the environment)"),
         *labels("gsp"),
     ),
     _gsp,

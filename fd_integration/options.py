@@ -225,9 +225,11 @@ GROUPS: dict[str, list[Option]] = {
     ],
     "Fast Downward's other driver options": [
         Option(("--alias",), "alias", "run a configuration by its name, see --show-aliases", "NAME", _text),
-        Option(("--portfolio",), "portfolio", "not supported yet", "FILE", _text),
-        Option(("--portfolio-bound",), "portfolio_bound", "only for portfolios", "N", _number(0)),
-        Option(("--portfolio-single-plan",), "portfolio_single_plan", "only for portfolios"),
+        Option(("--portfolio",), "portfolio", "run several configurations and planners in turn", "FILE", _text),
+        Option(
+            ("--portfolio-bound",), "portfolio_bound", "for portfolios: only plans below this cost", "N", _number(0)
+        ),
+        Option(("--portfolio-single-plan",), "portfolio_single_plan", "for portfolios: stop after a plan"),
         Option(("--build",), "build", "accepted; there is one build", "BUILD", _text),
         Option(("--debug",), "debug", "show tracebacks of internal errors; implies --validate"),
     ],

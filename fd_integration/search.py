@@ -99,6 +99,8 @@ class Run:
         start = time.process_time()
         space = self.context.new_space()
         for learned in self.context.learned:
+            self.interrupts.wait_in(learned.of_states)
+            self.interrupts.wait_in(learned.of_operators)
             self.log.search(f"Model: {learned.model.describe()}")
         self.interrupts.set_alarm(None)
         result = self.interrupts.allowed(self.context.core.search)(

@@ -87,6 +87,7 @@ def stop(number, frame):
     raise SystemExit(1)
 
 signal.signal(signal.SIGTERM, stop)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell started the tests in the background
 task = tasks.load(tasks.LAMPS_DOMAIN, tasks.lamps(40)).ground()
 heuristic = _core.{heuristic}(task)
 print("ready", flush=True)

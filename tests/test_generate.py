@@ -14,7 +14,6 @@ from random import Random
 import pytest
 from pddl.parser.domain import DomainParser
 from pddl.parser.problem import ProblemParser
-from pddl_helpers import benchmarks
 
 from gsp_fd.generate import DISTRIBUTIONS, GENERATORS, domain_text, generate, generate_set
 from gsp_fd.generate.cli import main
@@ -141,9 +140,9 @@ def test_solvable(domain: str, tmp_path: Path) -> None:
 # -- the published domains
 
 
-def published(domain: str) -> Path:
+def published(benchmarks: Path, domain: str) -> Path:
     archive, folder = PUBLISHED[domain]
-    return benchmarks(archive) / folder
+    return benchmarks / archive / folder
 
 
 def describe(domain: Domain) -> dict[str, object]:
@@ -178,8 +177,8 @@ def describe_schemas(task: LiftedTask) -> dict[str, list[set[tuple[str, tuple[ob
 
 
 @published_domains
-def test_domain_equals_the_published_one(domain: str, tmp_path: Path) -> None:
-    folder = published(domain)
+def test_domain_equals_the_published_one(domain: str, tmp_path: Path, benchmarks: Path) -> None:
+    folder = published(benchmarks, domain)
     ours, problem = write_task(tmp_path, domain, medium(domain), 1)
     domains = [read_domain(path) for path in (ours, folder / "domain.pddl")]
     assert describe(domains[0]) == describe(domains[1])
@@ -190,8 +189,8 @@ def test_domain_equals_the_published_one(domain: str, tmp_path: Path) -> None:
 
 
 @published_domains
-def test_plans_hold_in_either_domain(domain: str, tmp_path: Path) -> None:
-    folder = published(domain)
+def test_plans_hold_in_either_domain(domain: str, tmp_path: Path, benchmarks: Path) -> None:
+    folder = published(benchmarks, domain)
     ours, our_problem = write_task(tmp_path, domain, medium(domain), 2)
     theirs = folder / "domain.pddl"
     candidates = (folder / "training" / "p12.pddl", folder / "problem.pddl")

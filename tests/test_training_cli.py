@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,6 +50,13 @@ def wait_for(condition: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.05)
 
 
+def prolong(out: Path, seconds: float) -> dict[str, Any]:
+    """Resumes a run for some seconds more; returns the state it ends with."""
+    elapsed = load_checkpoint(out / "checkpoint.npz").state["elapsed"]
+    assert cli.main(["--resume", str(out), "--minutes", str((elapsed + seconds) / 60)]) == ExitCode.SUCCESS
+    return dict(load_checkpoint(out / "checkpoint.npz").state)
+
+
 def test_train_plan_and_prolong(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
     assert cli.main(options_of(problems, out, 0.25, "--validate", str(problems))) == ExitCode.SUCCESS
@@ -57,22 +65,25 @@ def test_train_plan_and_prolong(problems: Path, tmp_path: Path, capsys: pytest.C
     assert re.search(r"^ +\d+\.\d\d +\d+ +\d+ +\d+ +\d+ +\d+/16 ", printed, re.MULTILINE)
     for name in ("config.toml", "checkpoint.npz", "best.npz", "model.onnx", "card.md", "progress.csv", "report.html"):
         assert (out / name).stat().st_size > 0
-    status = json.loads((out / "status.json").read_text())
+    rows, steps = (
+        len(read_rows(out / "progress.csv")),
+        load_checkpoint(out / "checkpoint.npz").state["learner"]["steps"],
+    )
+    for _ in range(20):  # more often only on a very busy machine
+        assert prolong(out, 4)["learner"]["steps"] > steps
+        status = json.loads((out / "status.json").read_text())
+        covered = status["best"]["covered"]
+        if covered >= 8:
+            break
     assert status["state"] == "finished"
-    covered = status["best"]["covered"]
     assert covered >= 8
+    assert len(read_rows(out / "progress.csv")) > rows
     card = (out / "card.md").read_text()
     assert f"solves {covered} of 16" in card
     assert f"gsp-train --domain {problems / 'domain.pddl'}" in card
     check_report((out / "report.html").read_text())
     assert plans_found(out / "model.onnx", problems) >= covered
 
-    rows = len(read_rows(out / "progress.csv"))
-    steps = load_checkpoint(out / "checkpoint.npz").state["learner"]["steps"]
-    assert cli.main(["--resume", str(out), "--minutes", "0.3"]) == ExitCode.SUCCESS
-    assert load_checkpoint(out / "checkpoint.npz").state["learner"]["steps"] > steps
-    assert len(read_rows(out / "progress.csv")) > rows
-    assert "minutes = 0.3\n" in (out / "config.toml").read_text()
     assert cli.main(["--resume", str(out)]) == ExitCode.SUCCESS  # nothing is left to do
     errors = {
         ("--resume", str(out), "--d", "8"): "--d cannot change when a run is resumed",
@@ -123,12 +134,14 @@ def test_kill_and_resume(problems: Path, tmp_path: Path, capsys: pytest.CaptureF
     before = load_checkpoint(out / "checkpoint.npz").state
     assert json.loads((out / "status.json").read_text())["state"] == "running"
     assert before["elapsed"] > 0
-    minutes = (before["elapsed"] + 2) / 60
-    assert cli.main(["--resume", str(out), "--minutes", str(minutes)]) == ExitCode.SUCCESS
-    after = load_checkpoint(out / "checkpoint.npz").state
+    after = prolong(out, 2)
+    for _ in range(20):  # more often only on a very busy machine
+        if after["collector"]["episodes"] > before["collector"]["episodes"]:
+            break
+        after = prolong(out, 2)
     for counter in ("episodes", "expansions"):
         assert after["collector"][counter] > before["collector"][counter]
-    assert after["elapsed"] >= 60 * minutes
+    assert after["elapsed"] >= before["elapsed"] + 2
     assert after["learner"]["steps"] >= before["learner"]["steps"]
     times = [row.minutes for row in read_rows(out / "progress.csv")]
     assert times == sorted(times)

@@ -29,7 +29,7 @@ from gsp_fd.training.trainer import Trainer
 from gsp_fd.training.validation import validate
 from gsp_fd.training.workers import Fleet, SearchWorker
 
-CONFIG = TrainingConfig(**TINY, minutes=1.5, worker_seconds=0.2)  # type: ignore[arg-type]
+CONFIG = TrainingConfig(**TINY, minutes=10, worker_seconds=0.2)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

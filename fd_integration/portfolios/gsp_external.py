@@ -1,0 +1,53 @@
+"""A portfolio for gsp-plan: GSP in this planner, then the real Fast Downward as an external planner.
+
+gsp-plan --portfolio gsp_external.py --overall-time-limit 30m domain.pddl problem.pddl
+
+Beside Fast Downward's format, the arguments of a configuration may be any command. Braces stand for what it is given:
+{python} {domain} {problem} {plan} {bound} {time} {memory}.
+"""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+OPTIMAL = False
+
+
+def _fast_downward() -> list[str]:
+    """The command that runs Fast Downward's driver."""
+    spec = importlib.util.find_spec("up_fast_downward")
+    if spec is not None and spec.origin is not None:
+        return ["{python}", str(Path(spec.origin).parent / "downward" / "fast-downward.py")]
+    return [shutil.which("fast-downward.py") or "fast-downward.py"]
+
+
+_GSP = f'gsp(model="{os.environ.get("GSP_MODEL", "auto")}")'
+_LM = "landmark_sum(lm_reasonable_orders_hps(lm_rhw()), pref=false)"
+_FILES = [
+    "--overall-time-limit",
+    "{time}s",
+    "--sas-file",
+    "{plan}.sas",
+    "--plan-file",
+    "{plan}",
+    "{domain}",
+    "{problem}",
+]
+
+CONFIGS = [
+    (1, ["--search", f"policy({_GSP}, bound=BOUND)"]),
+    (4, ["--search", f"gsp_wastar([{_GSP}], w=2, bound=BOUND)"]),
+    (
+        13,
+        [
+            *_fast_downward(),
+            *_FILES,
+            "--search",
+            f"let(hlm, {_LM}, let(hff, ff(), iterated(["
+            "lazy_greedy([hff, hlm], preferred=[hff, hlm]),"
+            + ",".join(f"lazy_wastar([hff, hlm], preferred=[hff, hlm], w={w})" for w in (5, 3, 2, 1))
+            + "], bound={bound}, repeat_last=true)))",
+        ],
+    ),
+]
