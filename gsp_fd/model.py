@@ -165,7 +165,8 @@ class LearnedHeuristic:
     """h = -Q of a model, as a heuristic (``native``) of a search over ``space``, a lifted space of the task.
 
     In a lazy search every applicable action has its own value -Q(s, a), as in the paper; elsewhere a state has
-    -max_a Q(s, a), or infinity if nothing is applicable. Goal states have 0. Values are never below 0.
+    -max_a Q(s, a), or infinity if nothing is applicable. Goal states have 0.
+    Values may be below 0 on states unlike those of training: their order still counts, so they are not cut off.
     """
 
     def __init__(self, model: Model, task: LiftedTask, native_task: Any, name: str = "gsp", space: Any = None) -> None:
@@ -178,7 +179,7 @@ class LearnedHeuristic:
         """-Q(states[i], operators[begin[i]:begin[i + 1]]) for all i."""
         if not len(operators):
             return np.zeros(0)
-        return np.maximum(-self.model.q_values(self._encoder, self.space, states, begin, operators), 0.0)
+        return -self.model.q_values(self._encoder, self.space, states, begin, operators)
 
     def of_states(self, states: IntArray) -> FloatArray:
         """-max_a Q(states[i], a) for all i."""

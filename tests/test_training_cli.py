@@ -65,16 +65,16 @@ def test_train_plan_and_prolong(problems: Path, tmp_path: Path, capsys: pytest.C
     assert re.search(r"^ +\d+\.\d\d +\d+ +\d+ +\d+ +\d+ +\d+/16 ", printed, re.MULTILINE)
     for name in ("config.toml", "checkpoint.npz", "best.npz", "model.onnx", "card.md", "progress.csv", "report.html"):
         assert (out / name).stat().st_size > 0
-    rows, steps = (
-        len(read_rows(out / "progress.csv")),
-        load_checkpoint(out / "checkpoint.npz").state["learner"]["steps"],
-    )
-    for _ in range(20):  # more often only on a very busy machine
-        assert prolong(out, 4)["learner"]["steps"] > steps
+    rows = len(read_rows(out / "progress.csv"))
+    steps = after = load_checkpoint(out / "checkpoint.npz").state["learner"]["steps"]
+    covered = 0
+    for _ in range(20):  # more than once only on a very busy machine
+        after = prolong(out, 4)["learner"]["steps"]
         status = json.loads((out / "status.json").read_text())
         covered = status["best"]["covered"]
-        if covered >= 8:
+        if covered >= 8 and after > steps:
             break
+    assert after > steps
     assert status["state"] == "finished"
     assert covered >= 8
     assert len(read_rows(out / "progress.csv")) > rows
