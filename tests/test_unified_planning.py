@@ -91,22 +91,26 @@ def test_unsolvable_problem() -> None:
     assert result.plan is None
 
 
-def test_timeout_and_output_stream(tmp_path: Path) -> None:
-    stream = io.StringIO()
+def test_timeout(tmp_path: Path) -> None:
     with OneshotPlanner(name="gsp", params={"model": None, "search": "astar(blind())"}) as planner:
-        result = planner.solve(blocks(tmp_path, 30), timeout=2, output_stream=stream)
+        result = planner.solve(blocks(tmp_path, 30), timeout=2)
     assert result.status == Status.TIMEOUT
     assert result.plan is None
+
+
+def test_output_stream(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    with OneshotPlanner(name="gsp", params={"model": None}) as planner:
+        result = planner.solve(blocks(tmp_path, 4), output_stream=stream)
+    assert result.status == Status.SOLVED_SATISFICING
     assert "Conducting best first search" in stream.getvalue()
 
 
 def test_own_model_and_parameters(tmp_path: Path) -> None:
     problem = blocks(tmp_path, 4)
-    model = random_model(
-        tasks.load((tmp_path / "domain.pddl").read_text(), (tmp_path / "problem.pddl").read_text()), tmp_path / "m.onnx"
-    )
+    model = own_model(tmp_path)
     for search in ("wastar", "policy", f'eager_wastar([gsp(model="{model}")], w=2)'):
-        params = {"model": str(model), "search": search, "batch_size": 4}
+        params = {"model": model, "search": search, "batch_size": 4}
         params |= {"weight": 1.5} if search == "wastar" else {}
         with OneshotPlanner(name="gsp", params=params) as planner:
             result = planner.solve(problem)
@@ -123,11 +127,19 @@ def test_model_of_another_domain_is_an_error(tmp_path: Path) -> None:
     assert "does not fit" in log_of(result)
 
 
-def test_anytime(tmp_path: Path) -> None:
-    problem = blocks(tmp_path, 7, seed=3)
+def own_model(folder: Path) -> str:
+    """Random weights for the problem in a folder."""
+    task = tasks.load((folder / "domain.pddl").read_text(), (folder / "problem.pddl").read_text())
+    return str(random_model(task, folder / "m.onnx"))
+
+
+@pytest.mark.parametrize(("learned", "size"), [(False, 7), (True, 4)])
+def test_anytime(tmp_path: Path, learned: bool, size: int) -> None:
+    problem = blocks(tmp_path, size, seed=3)
     problem.add_quality_metric(MinimizeSequentialPlanLength())
-    with AnytimePlanner(name="gsp", anytime_guarantee="INCREASING_QUALITY") as planner:
-        results = list(planner.get_solutions(problem, timeout=60))
+    params = {"model": own_model(tmp_path) if learned else None}
+    with AnytimePlanner(name="gsp", params=params, anytime_guarantee="INCREASING_QUALITY") as planner:
+        results = list(planner.get_solutions(problem))
     assert results[-1].status == Status.SOLVED_SATISFICING
     lengths = [len(result.plan.actions) for result in results[:-1]]
     assert lengths == sorted(set(lengths), reverse=True)
