@@ -213,7 +213,7 @@ def test_large_batches_are_split(files: Path, monkeypatch: pytest.MonkeyPatch, l
         return run(self, feeds)
 
     monkeypatch.setattr(Model, "_run", counted)
-    monkeypatch.setattr(model_module, "MAX_MESSAGES", limit)
+    monkeypatch.setattr(batch.model, "_messages_per_call", limit)
     np.testing.assert_allclose(batch.q(), whole, rtol=1e-5, atol=1e-5)
     assert sum(sizes) == 33
     assert max(sizes) < 33

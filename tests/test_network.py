@@ -7,6 +7,7 @@ import io
 import itertools
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -156,6 +157,17 @@ def test_fused_kernel_equals_torch_beyond_the_clamp(aggregation: str) -> None:
     expected, actual = reference.messages["2"].w2.grad, kernel.messages["2"].w2.grad
     scale = expected.abs().max()
     torch.testing.assert_close(actual / scale, expected / scale, rtol=1e-4, atol=1e-4)
+
+
+def test_fused_kernel_takes_other_integers_and_refuses_nodes_that_are_not_there() -> None:
+    needs_kernel()
+    network = RelationalNetwork(RELATIONS, NetworkConfig(d=8, layers=2))
+    batch = random_batches(RELATIONS)[2]
+    narrow = replace(batch, relations=tuple(atoms.astype(np.int32) for atoms in batch.relations))
+    np.testing.assert_array_equal(q_of(network, narrow), q_of(network, batch))
+    broken = replace(batch, relations=(batch.relations[0] + len(batch.node_state), *batch.relations[1:]))
+    with pytest.raises(IndexError, match=r"an atom refers to node \d+ of \d+"):
+        q_of(network, broken)
 
 
 def test_width_that_the_kernel_cannot_take() -> None:

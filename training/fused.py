@@ -79,7 +79,8 @@ class MessagePlan:
     def __init__(
         self, index: Tensor, counts: Sequence[int], slots: Sequence[tuple[int, int]], config: NetworkConfig
     ) -> None:
-        self.index = index.contiguous()
+        self.index = index.to(torch.int64).contiguous()
+        self.reach = int(self.index.max()) + 1 if len(index) else 0
         self.slots = slots
         self.config = config
         hidden = [config.hidden_of(arity) for arity, _ in slots]
@@ -104,7 +105,9 @@ class MessagePlan:
         return self._transposed
 
     def call(self, nodes: int, stacks: Mapping[str, Sequence[Tensor]], **tensors: Tensor | None) -> _Call:
-        """The argument of the kernel; the caller keeps all tensors alive."""
+        """The argument of the kernel, which trusts it; the caller keeps all tensors alive."""
+        if self.reach > nodes:
+            raise IndexError(f"an atom refers to node {self.reach - 1} of {nodes}")
         call = _Call(
             arity=self.arity.data_ptr(),
             hidden=self.hidden.data_ptr(),
