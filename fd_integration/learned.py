@@ -79,7 +79,8 @@ LEARNED_ALGORITHMS = (
     algorithm(
         "policy",
         "Greedy policy",
-        "Takes the best action of the current state that leads to a new one; where there is none, it goes back.",
+        "Takes the best action of the current state that leads to a new one; where there is none, it goes back. "
+        "Every state entered is an expansion.",
         _policy,
         _EVAL,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import os
 import re
 import sys
@@ -162,25 +163,25 @@ def test_pairs_taken_are_expansions(tower: Path) -> None:
 
 
 def search_in_python(task: Task, model: Model, weight: float | None) -> tuple[list[str], int]:
-    """The plan and the number of pairs taken by WA* over state-action pairs, or by the policy (no weight)."""
+    """Plan and expansions: the pairs that WA* takes, or the states that the policy (no weight) enters."""
     assert task.lifted is not None
     space = core.LiftedSpace(task.native_lifted(), True)
     encoder = model.encoder(task.lifted, task.native_lifted())
     start = space.initial_state()
     costs, parents = {start: 0}, {start: (-1, -1)}
     frontier: list[tuple[float, float, int, int, int]] = []
-    taken, state = 0, start
+    order, taken, state = itertools.count(), 0, start
     while not space.is_goal(state):
         states = np.array([state], np.int32)
         begin, operators = core.applicable_rows(space, states)
         q = model.q_values(encoder, space, states, begin, operators)
         for op, value in zip(operators.tolist(), q.tolist(), strict=True):
             first, second = (-len(costs), -value) if weight is None else (costs[state] - weight * value, 0.0)
-            heapq.heappush(frontier, (first, second, len(frontier) + taken, state, op))
+            heapq.heappush(frontier, (first, second, next(order), state, op))
         while state in parents:
             *_, parent, op = heapq.heappop(frontier)
-            taken += 1
             state = space.apply(parent, op)
+            taken += weight is not None or state not in parents
         parents[state], costs[state] = (parent, op), costs[parent] + space.cost(op)
     plan = []
     while state != start:

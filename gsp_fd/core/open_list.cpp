@@ -174,6 +174,7 @@ private:
 class DepthFirstOpenList final : public OpenList {
 public:
     explicit DepthFirstOpenList(EvaluatorPtr key) : OpenList(false), key_(std::move(key)) {}
+    bool looks_ahead() const override { return true; }
     Entry pop() override {
         Group &group = groups_.back();
         if (!group.sorted) {

@@ -34,6 +34,8 @@ public:
     virtual size_t bytes() const = 0;
     /// True if only successors by preferred operators get in.
     virtual bool preferred_only() const { return preferred_only_; }
+    /// True if an entry that leads to a known state is no expansion: a policy sees where it would go before it goes.
+    virtual bool looks_ahead() const { return false; }
 
 protected:
     virtual void do_insert(Entry entry, const Placement &at) = 0;

@@ -187,13 +187,13 @@ private:
         int32_t successor = space_.apply(entry.op);
         grow_nodes();
         ++result_.generated;
-        if (per_operator_) {
-            ++result_.expanded;
-            counts = true;
-        }
         auto g = static_cast<uint32_t>(next_g);
         Node &node = *nodes_[successor];
         bool known = successor == initial_ || node.parent >= 0;
+        if (per_operator_ && !(known && open_.looks_ahead())) {
+            ++result_.expanded;
+            counts = true;
+        }
         if (known) {
             if (node.status == static_cast<uint32_t>(Status::dead) || !options_.reopen || g >= node.g) return false;
             if (node.status == static_cast<uint32_t>(Status::closed)) ++result_.reopened;
