@@ -54,9 +54,10 @@ class NetworkConfig:
     """Rounds of message passing, with shared weights (paper: not given; 8 suffice for the IPC domains)."""
     message_hidden: int = 0
     """Hidden units of a relation's MLP; 0 means arity * d (paper: not given)."""
-    aggregation: Aggregation = "smoothmax"
-    """``smoothmax``: softmax-weighted mean, free of drift with the number of messages; ``max``: true maximum;
-    ``logsumexp``: log-sum-exp / alpha, which grows by log(n) / alpha with n equal messages (paper: "smoothmax")."""
+    aggregation: Aggregation = "max"
+    """``max``: true maximum, whatever the number of messages; ``smoothmax``: softmax-weighted mean, which many low
+    messages pull down; ``logsumexp``: log-sum-exp / alpha, which grows by log(n) / alpha with n equal messages
+    (paper: "smoothmax")."""
     alpha: float = 8.0
     """Inverse temperature of ``smoothmax`` and ``logsumexp`` (paper: not given)."""
     norm: Norm = "post"

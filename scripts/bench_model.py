@@ -69,11 +69,21 @@ class Traceable(nn.Module):
             ):
                 atoms = x.index_select(0, part).reshape(-1, arity * config.d)
                 messages.append((functional.silu(torch.addmm(b1, atoms, w1)) @ w2).reshape(-1, config.d))
-            x = network._updated(x, aggregate(torch.cat(messages), index, x.shape[0], config))
+            x = network._updated(x, self.aggregate(torch.cat(messages), index, x.shape[0]))
         batch = GraphBatch(index, (), node_state, action_node, action_state, state_sizes)
         pooled = network._pool(x, batch)
         values: Tensor = network.readout(x.index_select(0, action_node))
         return (values + network.value(pooled).index_select(0, action_state)).squeeze(1)
+
+    def aggregate(self, messages: Tensor, index: Tensor, nodes: int) -> Tensor:
+        """As the network does; PyG's maximum cannot be traced, torch's can."""
+        if self.network.config.aggregation != "max":
+            return aggregate(messages, index, nodes, self.network.config)
+        rows = index.unsqueeze(1).expand_as(messages)
+        lowest = float(torch.finfo(torch.float32).min)
+        start = torch.full((nodes, self.network.config.d), lowest)
+        result = start.scatter_reduce(0, rows, messages, "amax")
+        return torch.where(result == lowest, 0.0, result)
 
 
 def session(model: str | bytes) -> Any:
@@ -108,7 +118,7 @@ class Bench:
     def __init__(self, folder: Path, options: argparse.Namespace) -> None:
         self.folder = folder
         self.root: Path = options.root
-        self.config = TrainingConfig(layers=options.layers, d=options.width)
+        self.config = TrainingConfig(layers=options.layers, d=options.width, aggregation=options.aggregation)
         (folder / "blocksworld.pddl").write_text(domain_text("blocksworld"))
 
     def blocks(self, count: int, seed: int = 1) -> list[str]:
@@ -354,6 +364,7 @@ def main() -> None:
     parser.add_argument("--cells", nargs="+", choices=CELLS, default=CELLS, help="states x blocks, e.g. 32x30")
     parser.add_argument("--layers", type=int, default=8, help="layers of the network (8)")
     parser.add_argument("--width", type=int, default=32, help="width of the network (32)")
+    parser.add_argument("--aggregation", default="max", help="max, smoothmax or logsumexp (max)")
     parser.add_argument("--with-fd", action="store_true", help="measure Fast Downward's hFF, too (minutes)")
     options = parser.parse_args()
     options.root = options.root.absolute()

@@ -25,6 +25,7 @@ from gsp_fd.export.weights import graph_weights  # noqa: E402
 from gsp_fd.export.writer import FP16_TOLERANCE, TOLERANCE, export_model  # noqa: E402
 from gsp_fd.model_format import (  # noqa: E402
     WEIGHTS_INPUT,
+    Aggregation,
     ModelMetadata,
     NetworkConfig,
     fit_problems,
@@ -122,9 +123,10 @@ def test_only_standard_operators_and_one_loop() -> None:
     assert all(node.domain == "" for graph in (model.graph, body[0]) for node in graph.node)
 
 
-def test_extreme_weights_stay_finite() -> None:
+@pytest.mark.parametrize("aggregation", ["max", "smoothmax", "logsumexp"])
+def test_extreme_weights_stay_finite(aggregation: Aggregation) -> None:
     """Messages far beyond the clamp must neither overflow nor divide by zero."""
-    metadata = metadata_of()
+    metadata = metadata_of(replace(CONFIG, aggregation=aggregation))
     network = network_of(metadata)
     with torch.no_grad():
         for stack in network.messages.values():
@@ -183,7 +185,7 @@ def test_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert models_cli.main(["show", "--json", target]) == ExitCode.SUCCESS
     shown_json = json.loads(capsys.readouterr().out)
     assert shown_json["relations"] == [list(pair) for pair in metadata.relations]
-    assert shown_json["network"]["aggregation"] == "smoothmax"
+    assert shown_json["network"]["aggregation"] == "max"
     assert cli.main([str(tmp_path / "none.npz"), target]) == ExitCode.DRIVER_INPUT_ERROR
     assert models_cli.main(["show", source]) == ExitCode.SEARCH_INPUT_ERROR
     assert cli.main([source, str(tmp_path / "nowhere" / "model.onnx")]) == ExitCode.DRIVER_INPUT_ERROR

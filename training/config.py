@@ -36,8 +36,8 @@ class TrainingConfig:
     """Width of an embedding (paper: 32)."""
     layers: int = 8
     """Rounds of message passing (paper: not given)."""
-    aggregation: str = "smoothmax"
-    """smoothmax, max or logsumexp (paper: smoothmax)."""
+    aggregation: str = "max"
+    """max, smoothmax or logsumexp (paper: smoothmax)."""
     alpha: float = 8.0
     """Inverse temperature of smoothmax and logsumexp (paper: not given)."""
     pool: str = "phi"
