@@ -30,6 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if text := information(options):
             Log().line(text)
             return ExitCode.SUCCESS
+        if options.compare is not None:
+            from gsp_fd.compare.single import compare
+
+            return compare(options)
         return Planner(options).run()
     except InputError as error:
         complain(str(error))

@@ -35,7 +35,7 @@ def main() -> None:
     os.set_blocking(on_child, False)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     signal.set_wakeup_fd(on_child, warn_on_full_buffer=False)
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # orphans among the descendants become our children
+    adopt_orphans()
     end = time.monotonic() + float(seconds)
     try:
         child = subprocess.Popen(
@@ -46,7 +46,7 @@ def main() -> None:
         _tell(int(result), "exit 127")
         return
     why = _wait(child, wake, end)
-    _end_all(child)
+    end_all(child.pid, lambda: _reaped(child))
     if why == "abandoned":
         shutil.rmtree(folder, ignore_errors=True)
     else:
@@ -57,7 +57,7 @@ def _limits(megabytes: int) -> Callable[[], None]:
     def set_limits() -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        die_with_parent()
         if megabytes:
             resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
 
@@ -87,38 +87,70 @@ def _wait(child: subprocess.Popen[bytes], wake: int, end: float) -> str:
     return f"exit {child.returncode}"
 
 
-def _end_all(child: subprocess.Popen[bytes]) -> None:
-    """Ask the command's process group to end, then make every descendant end."""
+def _reaped(child: subprocess.Popen[bytes]) -> bool:
+    """Whether the command has ended; then its orphans, which are our children, are reaped too."""
     if child.poll() is None:
+        return False
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return True
+
+
+def adopt_orphans() -> None:
+    """From now on, processes below this one whose parent ends become its children."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent() -> None:
+    """Be killed when the parent process ends, whatever way; survives an exec."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def end_all(leader: int, ended: Callable[[], bool]) -> None:
+    """Ask a process group to end, then make every process below this one end.
+
+    ``ended`` reaps children and tells whether the leader of the group is among those that ended.
+    """
+    if not ended():
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGTERM)
+            os.killpg(leader, signal.SIGTERM)
         end = time.monotonic() + GRACE_SECONDS
-        while child.poll() is None and time.monotonic() < end:
+        while not ended() and time.monotonic() < end:
             time.sleep(0.02)
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
-    while processes := _descendants():
-        for process in processes:
+        os.killpg(leader, signal.SIGKILL)
+    while _has_children():  # orphans are children too, so without children nothing is left
+        for process in descendants():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        ended()
         time.sleep(0.005)
 
 
-def _descendants() -> list[int]:
-    """Every process below this one, by Linux's /proc; elsewhere none beyond the process group."""
-    children: dict[int, list[int]] = {}
+def _has_children() -> bool:
+    if sys.platform != "linux":  # no orphans are adopted there, and the process group is gone
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def descendants() -> dict[int, list[str]]:
+    """Every process below this one with the fields of its /proc/PID/stat from the state on; none without a /proc."""
+    children: dict[int, dict[int, list[str]]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):
             # pid (name) state parent …, where the name may contain anything
-            parent = int(entry.read_text(errors="replace").rpartition(")")[2].split()[1])
-            children.setdefault(parent, []).append(int(entry.parent.name))
-    found, pending = [], [os.getpid()]
+            fields = entry.read_text(errors="replace").rpartition(")")[2].split()
+            children.setdefault(int(fields[1]), {})[int(entry.parent.name)] = fields
+    found: dict[int, list[str]] = {}
+    pending = [os.getpid()]
     while pending:
-        below = children.get(pending.pop(), [])
-        found += below
+        below = children.get(pending.pop(), {})
+        found |= below
         pending += below
     return found
 

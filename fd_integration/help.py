@@ -33,6 +33,7 @@ EXAMPLES = (
         "--validate --overall-time-limit 30m --overall-memory-limit 3584M domain.pddl problem.pddl "
         "--search 'eager_greedy([ff()])'",
     ),
+    ("Compare heuristics on one problem", "domain.pddl problem.pddl --compare hff,hmax --time-limit 1m"),
     ("Explain features of the search language", "-- --help eager_wastar ff"),
 )
 """Every one of these is run by a test, in a folder with the three files they mention."""

@@ -57,6 +57,8 @@ class Options:
     previous_plans: int | None = None
     sas_file: str | None = None
 
+    compare: str | None = None
+
     weight: float | None = None
     max_expansions: int | None = None
     seed: int | None = None
@@ -184,6 +186,13 @@ GROUPS: dict[str, list[Option]] = {
         Option(("--seed",), "seed", "seed of randomised searches (default 0)", "N", _number(0)),
         Option(("--batch-size",), "batch_size", "open nodes taken per evaluation (default 1)", "N", _number(1)),
         Option(("--strict",), "strict", "refuse PDDL that does not follow the standard"),
+        Option(
+            ("--compare",),
+            "compare",
+            "run heuristics, or configurations of gsp-compare, one after another; shows a table, writes no plan",
+            "A,B,…",
+            _text,
+        ),
     ],
     "Learned heuristics": [
         Option(("--model",), "model", "model file, name of a shipped model, or auto", "MODEL", _text),

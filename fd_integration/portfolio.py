@@ -25,7 +25,7 @@ from gsp_fd.fd_integration.limits import Limits
 from gsp_fd.fd_integration.log import Log
 from gsp_fd.fd_integration.options import Options, driver_error
 from gsp_fd.fd_integration.plans import PlanFiles
-from gsp_fd.fd_integration.processes import Ending, run_guarded
+from gsp_fd.fd_integration.processes import PLANNER, Ending, run_guarded
 from gsp_fd.pddl import read_domain, read_problem
 from gsp_fd.validate import Validation, parse_plan, validate_plan, validate_sas_plan
 
@@ -291,8 +291,7 @@ class _Member:
             limits += ["--overall-memory-limit", f"{portfolio.limits.memory >> 10}k"]
         options = portfolio.options.model_options if mentions_gsp(search) else {}
         forwarded = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-        # -c instead of -m: modules in the current folder must not come before ours.
-        start = [sys.executable, "-c", _START, *limits, "--plan-file", str(self.plan), *forwarded]
+        start = [*PLANNER, *limits, "--plan-file", str(self.plan), *forwarded]
         return [*start, *map(str, portfolio.files), *search]
 
     def _their_command(self, arguments: list[str]) -> list[str]:
@@ -317,11 +316,3 @@ def _replaced(text: str, values: dict[str, str]) -> str:
     for name, value in values.items():
         text = text.replace(name, value)
     return text
-
-
-_START = """\
-import sys
-if sys.path and not sys.path[0]:
-    sys.path.pop(0)
-from gsp_fd.fd_integration.driver import main
-sys.exit(main())"""

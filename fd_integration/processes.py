@@ -15,6 +15,26 @@ from gsp_fd.fd_integration import guard
 _POLL_SECONDS = 0.1
 
 
+def python_command(module: str) -> list[str]:
+    """The command that runs ``main`` of a module of this package.
+
+    -c instead of -m: modules in the current folder must not come before ours.
+    """
+    return [sys.executable, "-c", _START.format(module=module)]
+
+
+_START = """\
+import sys
+if sys.path and not sys.path[0]:
+    sys.path.pop(0)
+from {module} import main
+sys.exit(main())"""
+
+
+PLANNER = python_command("gsp_fd.fd_integration.driver")
+"""The command of this planner, for arguments to follow."""
+
+
 def die_with_parent(number: signal.Signals) -> None:
     """On Linux: receive this signal when the parent process ends, even if it is killed; also after an exec."""
     if sys.platform != "linux":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import chromium
 import pytest
 import tasks
 
@@ -23,6 +25,16 @@ def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("benchmarks")
     subprocess.run([script, target], check=True, stdout=subprocess.DEVNULL)
     return target
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[chromium.Page]:
+    """A tab of a Chromium without a window."""
+    program = chromium.executable()
+    if program is None:
+        pytest.skip("no Chromium: install Debian's chromium to test pages")
+    with chromium.open_page(program) as page:
+        yield page
 
 
 def _lifted(domain: str, problem: str) -> LiftedTask:

@@ -103,7 +103,8 @@ def test_a_lost_worker_is_replaced(sets: InstanceSets, fleet: Fleet) -> None:
 def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
     """As where Ray is not installed: the import fails."""
     (tmp_path / "ray.py").write_text("raise ModuleNotFoundError(\"No module named 'ray'\", name='ray')\n")
-    code = "from gsp_fd.training.workers import connect\nconnect(1, '')"
+    arguments = "1, '', needed_by='search workers need', otherwise='say --workers 0'"
+    code = f"from gsp_fd.cluster import connect\nconnect({arguments})"
     path = os.pathsep.join([str(tmp_path), *sys.path])
     result = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gsp_fd import _core
+from gsp_fd.cluster import connect
 from gsp_fd.errors import InputError
 from gsp_fd.exit_codes import ExitCode
 from gsp_fd.model_format import OUTPUT, WEIGHTS_INPUT, EncodedBatch, ModelMetadata
@@ -130,7 +131,7 @@ class Fleet:
         model: bytes,
     ) -> None:
         """``tasks``: for training and for validation; ``model``: refreshable ONNX; ``address``: of a cluster, or ""."""
-        self.ray = connect(count, address)
+        self.ray = connect(count, address, needed_by="search workers need", otherwise="say --workers 0")
         self.config = config
         self.actor: Any = self.ray.remote(num_cpus=1, max_restarts=0)(SearchWorker)
         self.arguments = [self.ray.put(part) for part in (*tasks, metadata, config, model)]
@@ -244,30 +245,6 @@ class Fleet:
         self.calls = {reference: call for reference, call in self.calls.items() if call.worker != worker}
         self.workers[worker] = self._create()
         return f"search worker {worker} was lost ({reason}) and replaced"
-
-
-def connect(workers: int, address: str) -> Any:
-    """The ray module, connected: to a cluster, or to an instance of its own on this machine."""
-    try:
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        import ray
-    except ModuleNotFoundError:
-        raise InputError(
-            "search workers need Ray: pip install 'gsp-fd[ray]', or say --workers 0",
-            exit_code=ExitCode.DRIVER_INPUT_ERROR,
-        ) from None
-    if ray.is_initialized():
-        return ray
-    local: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": 256 << 20}
-    try:
-        common: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
-        ray.init(address=address or "local", **({} if address else local), **common)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise InputError(
-            f"cannot connect to Ray at {address or 'this machine'}: {reason}", exit_code=ExitCode.DRIVER_INPUT_ERROR
-        ) from None
-    return ray
 
 
 def _failure(error: Any) -> InputError:

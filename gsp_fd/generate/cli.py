@@ -27,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for size in sizes:
             check_size(options.domain, size)
-        _write_set(options, sizes)
+        write_set(
+            options.domain, options.count, sizes, options.seed, options.distribution, options.out, force=options.force
+        )
     except ValueError as error:
         parser.error(str(error))
     except OSError as error:
@@ -61,9 +63,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("domain", metavar="DOMAIN", choices=list(GENERATORS), help="one of the domains below")
-    parser.add_argument("--count", type=_count, default=10, metavar="N", help="how many problems (default 10)")
+    parser.add_argument("--count", type=parse_count, default=10, metavar="N", help="how many problems (default 10)")
     parser.add_argument(
-        "--size", type=_sizes, metavar="A-B", help="sizes, or one size (default: the domain's training sizes)"
+        "--size", type=parse_sizes, metavar="A-B", help="sizes, or one size (default: the domain's training sizes)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="directory to create")
@@ -86,13 +88,15 @@ def _row(*columns: object) -> str:
     return "  {:<12} {:>4} {:>7} {:>8}   {}".format(*columns)
 
 
-def _count(text: str) -> int:
+def parse_count(text: str) -> int:
+    """A positive whole number; ArgumentTypeError if it is none."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)
 
 
-def _sizes(text: str) -> tuple[int, int]:
+def parse_sizes(text: str) -> tuple[int, int]:
+    """``5-20`` or ``5``; ArgumentTypeError if it is neither."""
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", text, re.ASCII)
     if match is None:
         raise argparse.ArgumentTypeError(f"'{text}' is neither a size nor a range of sizes such as 5-20")
@@ -102,20 +106,25 @@ def _sizes(text: str) -> tuple[int, int]:
     return smallest, largest
 
 
-def _write_set(options: argparse.Namespace, sizes: tuple[int, int]) -> None:
-    """Write everything beside the directory first, so that it appears complete or not at all."""
-    out: Path = options.out.absolute()
+def write_set(
+    domain: str, count: int, sizes: tuple[int, int], seed: int, distribution: str, target: Path, *, force: bool = False
+) -> None:
+    """Write a domain and its problems to a directory; ValueError if that is not new or empty, and not forced.
+
+    Everything is written beside the directory first, so that it appears complete or not at all.
+    """
+    out = target.absolute()
     if out.exists() and not out.is_dir():
-        raise ValueError(f"{options.out} exists and is not a directory")
-    if out.is_dir() and any(out.iterdir()) and not options.force:
-        raise ValueError(f"{options.out} is not empty; name a new directory, or replace its files with --force")
+        raise ValueError(f"{target} exists and is not a directory")
+    if out.is_dir() and any(out.iterdir()) and not force:
+        raise ValueError(f"{target} is not empty; name a new directory, or replace its files with --force")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
         new = Path(scratch) / "set"
         new.mkdir()
-        (new / "domain.pddl").write_text(domain_text(options.domain), encoding="ascii", newline="\n")
-        width = max(2, len(str(options.count)))
-        problems = generate_set(options.domain, options.count, sizes, options.seed, options.distribution)
+        (new / "domain.pddl").write_text(domain_text(domain), encoding="ascii", newline="\n")
+        width = max(2, len(str(count)))
+        problems = generate_set(domain, count, sizes, seed, distribution)
         for number, problem in enumerate(problems, 1):
             (new / f"p{number:0{width}}.pddl").write_text(problem, encoding="ascii", newline="\n")
         if out.is_dir():

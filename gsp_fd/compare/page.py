@@ -1,0 +1,92 @@
+"""The page of a comparison: one HTML file with its data, style and script inside, which loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from string import Template
+from typing import Any
+
+from gsp_fd.compare import page_tables
+from gsp_fd.compare.page_tables import SHAPES, TEXTS, Records
+
+NUMBER_COLUMNS = (
+    "cost",
+    "best_known",
+    "steps",
+    "expansions",
+    "generated",
+    "evaluations",
+    "cpu_seconds",
+    "wall_seconds",
+    "memory_mb",
+    "objects",
+    "exit_code",
+)
+
+
+def render(headers: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """The page for the header and result lines of a results file.
+
+    Of several results for the same configuration and problem the last one counts; a value that is missing or not a
+    finite number is shown as unknown.
+    """
+    records = Records.of(headers, results)
+    style, script = _file("page.css"), _file("plot.js") + _file("page.js")
+    return Template(_file("page.html")).substitute(
+        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
+        "base-uri 'none'; form-action 'none'",
+        title=html.escape(page_tables.title(records)),
+        lead=page_tables.lead(records),
+        coverage=page_tables.coverage(records),
+        outcomes=page_tables.outcomes(records),
+        quality=page_tables.quality(records),
+        setup=page_tables.setup(records),
+        data=_script_safe(json.dumps(_data(records), separators=(",", ":"), ensure_ascii=False, allow_nan=False)),
+        style=style,
+        script=script,
+    )
+
+
+def _file(name: str) -> str:
+    return resources.files("gsp_fd.compare").joinpath(name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """The policy's name of an inline style or script, so that no other one runs, whatever the records contain."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _script_safe(text: str) -> str:
+    """JSON that cannot end the element it stands in."""
+    return text.replace("<", "\\u003c")
+
+
+def _data(records: Records) -> dict[str, Any]:
+    """What the script reads: columns, names in the order in which they are shown, and how they are drawn."""
+    orders: dict[str, Callable[[str], Any]] = {
+        "split": page_tables.split_order,
+        "status": page_tables.status_order,
+    }
+    columns: dict[str, Any] = {
+        name: _text_column(records.results, name, orders.get(name, page_tables.natural_order)) for name in TEXTS
+    }
+    # A configuration without results keeps its place, so that numbers and marks agree with the tables.
+    columns["configuration"] = {
+        "names": records.configurations,
+        "index": [records.configurations.index(result["configuration"]) for result in records.results],
+    }
+    for name in NUMBER_COLUMNS:
+        columns[name] = [page_tables.number(result.get(name)) for result in records.results]
+    marks = max(len(records.configurations), len(records.domains))
+    return {"shapes": SHAPES, "marks": [page_tables.mark(i) for i in range(marks)], "columns": columns}
+
+
+def _text_column(results: Sequence[Mapping[str, Any]], name: str, order: Callable[[str], Any]) -> dict[str, Any]:
+    names = sorted({result[name] for result in results}, key=order)
+    places = {text: place for place, text in enumerate(names)}
+    return {"names": names, "index": [places[result[name]] for result in results]}

@@ -1,0 +1,340 @@
+"""The parts of the comparison's page that need no script: coverage with bars, outcomes, plan costs and the setup."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from gsp_fd.compare.outcome import SOLVED, STATUSES
+from gsp_fd.compare.suites import SPLITS
+
+SHAPES = (
+    "m-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
+    "m-3.5,-3.5h7v7h-7z",
+    "m0,-4.5l4.5,8h-9z",
+    "m0,-5l5,5l-5,5l-5,-5z",
+    "m-4.5,0h9m-4.5,-4.5v9",
+    "m-3.5,-3.5l7,7m-7,0l7,-7",
+    "m0,4.5l4.5,-8h-9z",
+    "m-2,-4.5h4l3,4.5l-3,4.5h-4l-3,-4.5z",
+)
+"""Outlines of the marks in plots, as path data that starts from the mark's centre."""
+HATCHES = 4
+TEXTS = ("domain", "split", "problem", "configuration", "status", "message")
+NONE_YET = '<p class="note">No results yet.</p>'
+
+Cell = tuple[int, int]
+"""Problems solved, problems run."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """Checked results in the order in which they are shown, and the headers they came with."""
+
+    headers: Sequence[Mapping[str, Any]]
+    results: Sequence[Mapping[str, Any]]
+    configurations: Sequence[str]
+    unreadable: Sequence[str]
+    """What is wrong with the parts of the suite that have no problems to show."""
+
+    @staticmethod
+    def of(headers: Iterable[Mapping[str, Any]], results: Iterable[Mapping[str, Any]]) -> Records:
+        """Keep the last result of each configuration on each problem; missing texts become empty."""
+        headers = list(headers)
+        last: dict[tuple[str, ...], dict[str, Any]] = {}
+        for result in results:
+            clean = {**result, **{name: text(result.get(name)) for name in TEXTS}}
+            last[tuple(clean[name] for name in ("domain", "split", "problem", "configuration"))] = clean
+        names = [text(entry.get("name")) for header in headers for entry in header.get("configurations") or []]
+        places = {name: i for i, name in enumerate(dict.fromkeys([*names, *(key[3] for key in last)]))}
+        ordered = sorted(
+            last.values(),
+            key=lambda r: (*_problem_order(r["domain"], r["split"], r["problem"]), places[r["configuration"]]),
+        )
+        unreadable = [f"{result['domain']}: {result['message']}" for result in ordered if not result["problem"]]
+        readable = [result for result in ordered if result["problem"]]
+        return Records(headers, readable, list(places), list(dict.fromkeys(unreadable)))
+
+    @cached_property
+    def domains(self) -> list[str]:
+        """Names of the domains, in order."""
+        return list(dict.fromkeys(result["domain"] for result in self.results))
+
+    @cached_property
+    def problems(self) -> Counter[tuple[str, str]]:
+        """How many problems each domain and split has, in order."""
+        keys = dict.fromkeys((r["domain"], r["split"], r["problem"]) for r in self.results)
+        return Counter((domain, split) for domain, split, _ in keys)
+
+    @cached_property
+    def cells(self) -> dict[tuple[str, str, str], Cell]:
+        """What each configuration solved and ran in each domain and split."""
+        counts: dict[tuple[str, str, str], Cell] = {}
+        for result in self.results:
+            key = (result["domain"], result["split"], result["configuration"])
+            solved, run = counts.get(key, (0, 0))
+            counts[key] = (solved + (result["status"] == SOLVED), run + 1)
+        return counts
+
+    def covered(self, groups: Iterable[tuple[str, str]], configuration: str) -> Cell:
+        """What a configuration solved and ran in some domains and splits."""
+        cells = [self.cells.get((*group, configuration), (0, 0)) for group in groups]
+        return sum(solved for solved, _ in cells), sum(run for _, run in cells)
+
+
+def text(value: Any) -> str:
+    """A value of a record as text that UTF-8 can encode."""
+    return "" if value is None else str(value).encode(errors="replace").decode()
+
+
+def number(value: Any) -> int | float | None:
+    """A value of a record if it is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if abs(value) <= sys.float_info.max else None
+
+
+def natural_order(name: str) -> tuple[Any, ...]:
+    """Sorts p2 before p10."""
+    parts = ((part.lstrip("0"), part.isdecimal()) for part in re.findall(r"[0-9]+|[^0-9]+", name))
+    return tuple((0, len(part), part) if digits else (1, 0, part) for part, digits in parts), name
+
+
+def split_order(name: str) -> tuple[Any, ...]:
+    """Sorts easy before medium before hard before others."""
+    return (SPLITS.index(name) if name in SPLITS else len(SPLITS), natural_order(name))
+
+
+def status_order(name: str) -> tuple[int, str]:
+    """Sorts statuses from the best to the worst."""
+    return (STATUSES.index(name) if name in STATUSES else len(STATUSES), name)
+
+
+def _problem_order(domain: str, split: str, problem: str) -> tuple[Any, ...]:
+    return natural_order(domain), split_order(split), natural_order(problem)
+
+
+def mark(place: int) -> dict[str, int]:
+    """Colour, shape and dashes of a configuration or domain; 64 differ in shape or dashes."""
+    return {"colour": place % 8, "shape": place % len(SHAPES), "dash": (place + place // 8) % 8}
+
+
+def title(records: Records) -> str:
+    """The heading."""
+    suites = dict.fromkeys(text(header.get("suite")) for header in records.headers)
+    suite = ", ".join(name for name in suites if name)
+    return f"Comparison of planners on {suite}" if suite else "Comparison of planners"
+
+
+def lead(records: Records) -> str:
+    """The figures under the heading."""
+    solved = sum(result["status"] == SOLVED for result in records.results)
+    runs, problems = len(records.results), sum(records.problems.values())
+    parts = [
+        _count(len(records.configurations), "configuration"),
+        _count(problems, "problem"),
+        _count(len(records.domains), "domain"),
+        f"{_count(runs, 'run')}, {solved:,} solved",
+    ]
+    expected = 0
+    if records.headers:
+        header = records.headers[-1]
+        expected = int(number(header.get("problems")) or 0) * len(header.get("configurations") or [])
+    if runs < expected:
+        parts.append(f"unfinished: {expected - runs:,} of {expected:,} runs are missing")
+    return " · ".join(parts)
+
+
+def coverage(records: Records) -> str:
+    """Solved problems per domain, split and configuration: a table, and bars per domain."""
+    unreadable = "".join(f'<p class="note">Not run: {html.escape(line)}</p>' for line in records.unreadable)
+    if not records.results:
+        return unreadable + NONE_YET
+    groups = list(records.problems)
+    rows = []
+    for domain in records.domains:
+        own = [group for group in groups if group[0] == domain]
+        rows += [_coverage_row(records, [group], domain, group[1], "") for group in own]
+        if len(own) > 1:
+            rows.append(_coverage_row(records, own, domain, "all", "sum"))
+    if len(records.domains) > 1:
+        rows.append(_coverage_row(records, groups, "all domains", "", "total"))
+    names = "".join(f'<th scope="col">{_key(records, name)}</th>' for name in records.configurations)
+    head = '<th scope="col">Domain</th><th scope="col" class="text">Split</th><th scope="col">Problems</th>' + names
+    note = '<p class="note">Problems solved with a valid plan; the best of each row in bold, marked ★.</p>'
+    return note + unreadable + _table("coverage-table", "Coverage", f"<tr>{head}</tr>", rows) + _bars(records)
+
+
+def _coverage_row(records: Records, groups: Sequence[tuple[str, str]], domain: str, split: str, kind: str) -> str:
+    problems = sum(records.problems[group] for group in groups)
+    counts = [records.covered(groups, name) for name in records.configurations]
+    best = max(solved for solved, _ in counts)
+    cells = "".join(_coverage_cell(cell, problems, 0 < best == cell[0] and len(counts) > 1) for cell in counts)
+    head = f'<th scope="row">{html.escape(domain)}</th><td class="text">{html.escape(split)}</td>'
+    return f'<tr class="{kind}">{head}<td>{problems:,}</td>{cells}</tr>'
+
+
+def _coverage_cell(cell: Cell, problems: int, best: bool) -> str:
+    solved, run = cell
+    if not run:
+        return "<td>–</td>"
+    share = "" if run == problems else f" <small>of {run:,} run</small>"
+    return f'<td class="best">{solved:,}{share}</td>' if best else f"<td>{solved:,}{share}</td>"
+
+
+def _bars(records: Records) -> str:
+    splits = sorted({split for _, split in records.problems}, key=split_order)
+    places = {split: i % HATCHES for i, split in enumerate(splits)}
+    legend = ""
+    if len(splits) > 1:
+        swatch = '<span><svg class="swatch" aria-hidden="true">{}</svg>{}</span>'.format
+        swatches = (swatch(_segment(0, 100, places[name]), html.escape(name or "no split")) for name in splits)
+        legend = f'<div class="legend">{"".join(swatches)}</div>'
+    cards = [_card(records, domain, places) for domain in records.domains]
+    return f'{legend}<div class="cards">{"".join(cards)}</div>'
+
+
+def _card(records: Records, domain: str, places: Mapping[str, int]) -> str:
+    groups = [group for group in records.problems if group[0] == domain]
+    problems = sum(records.problems[group] for group in groups)
+    rows = []
+    for name in records.configurations:
+        start, segments = 0.0, ""
+        for group in groups:
+            width = 100 * records.covered([group], name)[0] / problems
+            segments += _segment(start, width, places[group[1]]) if width else ""
+            start += width
+        colour = mark(records.configurations.index(name))["colour"]
+        bar = f'<svg class="bar colour-{colour}" aria-hidden="true">{segments}</svg>'
+        solved = records.covered(groups, name)[0]
+        rows.append(f"<li>{_key(records, name)}{bar}<b>{solved:,}</b></li>")
+    return (
+        f'<div class="card"><h3>{html.escape(domain)} <small>of {problems:,}</small></h3><ul>{"".join(rows)}</ul></div>'
+    )
+
+
+def _segment(start: float, width: float, hatch: int) -> str:
+    place = f'x="{start:.2f}%" width="{width:.2f}%" height="100%"'
+    over = f'<rect {place} fill="url(#hatch-{hatch})"/>' if hatch else ""
+    return f'<rect {place} class="fill"/>{over}<rect {place} class="edge"/>'
+
+
+def outcomes(records: Records) -> str:
+    """How many runs of each configuration ended with which status."""
+    if not records.results:
+        return NONE_YET
+    counts = Counter((result["configuration"], result["status"]) for result in records.results)
+    statuses = sorted({status for _, status in counts}, key=status_order)
+    rows = []
+    for name in records.configurations:
+        cells = [counts[name, status] for status in statuses]
+        numbers = "".join(f"<td>{cell:,}</td>" if cell else '<td class="zero">0</td>' for cell in cells)
+        rows.append(f'<tr><th scope="row">{_key(records, name)}</th><td>{sum(cells):,}</td>{numbers}</tr>')
+    names = "".join(f'<th scope="col">{html.escape(status or "unknown")}</th>' for status in statuses)
+    head = f'<tr><th scope="col">Configuration</th><th scope="col">runs</th>{names}</tr>'
+    return _table("outcome-table", "Outcomes", head, rows)
+
+
+def quality(records: Records) -> str:
+    """Plan costs of each configuration against the best known costs."""
+    rows = []
+    for name in records.configurations:
+        pairs = _cost_pairs(records, name)
+        if not pairs:
+            continue
+        signs = Counter((cost > best) - (cost < best) for cost, best in pairs)
+        logs = [math.log(cost / best) for cost, best in pairs if cost > 0 and best > 0]
+        mean = f"{math.exp(sum(logs) / len(logs)):.3f}" if logs else "–"
+        cells = "".join(f"<td>{cell}</td>" for cell in (len(pairs), signs[-1], signs[0], signs[1], mean))
+        rows.append(f'<tr><th scope="row">{_key(records, name)}</th>{cells}</tr>')
+    if not rows:
+        return '<p class="note">No solved problem has a best known cost.</p>'
+    columns = ("Configuration", "plans compared", "cheaper", "equal", "dearer", "geometric mean of cost ÷ best known")
+    head = "".join(f'<th scope="col">{column}</th>' for column in columns)
+    return _table("quality-table", "Plan cost", f"<tr>{head}</tr>", rows)
+
+
+def _cost_pairs(records: Records, name: str) -> list[tuple[float, float]]:
+    """Cost and best known cost of the problems a configuration solved."""
+    solved = [r for r in records.results if r["configuration"] == name and r["status"] == SOLVED]
+    pairs = [(number(result.get("cost")), number(result.get("best_known"))) for result in solved]
+    return [(cost, best) for cost, best in pairs if cost is not None and best is not None]
+
+
+def setup(records: Records) -> str:
+    """Configurations, limits, machine, versions and command."""
+    entries = {text(e.get("name")): e for header in records.headers for e in header.get("configurations") or []}
+    rows = []
+    for name in records.configurations:
+        entry = entries.get(name, {})
+        cells = [f'<td class="text">{html.escape(text(entry.get(field)))}</td>' for field in ("description", "planner")]
+        cells.append(f'<td class="text"><code>{html.escape(text(entry.get("spec")))}</code></td>')
+        rows.append(f'<tr><th scope="row">{_key(records, name)}</th>{"".join(cells)}</tr>')
+    columns = ("Configuration", "description", "planner", "what is run")
+    head = "".join(f'<th scope="col" class="text">{column}</th>' for column in columns)
+    table = _table("setup-table", "Configurations", f"<tr>{head}</tr>", rows) if rows else ""
+    return table + "".join(_run(starts, header) for starts, header in _runs(records.headers))
+
+
+def _runs(headers: Sequence[Mapping[str, Any]]) -> list[tuple[list[str], Mapping[str, Any]]]:
+    """Headers that differ only in their start are one run that was resumed."""
+    runs: list[tuple[list[str], Mapping[str, Any]]] = []
+    for header in headers:
+        rest = {name: value for name, value in header.items() if name != "started"}
+        for starts, known in runs:
+            if known == rest:
+                starts.append(text(header.get("started")))
+                break
+        else:
+            runs.append(([text(header.get("started"))], rest))
+    return runs
+
+
+def _run(starts: Sequence[str], header: Mapping[str, Any]) -> str:
+    resumed = f" (resumed {', '.join(starts[1:])})" if len(starts) > 1 else ""
+    facts = {
+        "Started": starts[0] + resumed,
+        "Suite": text(header.get("suite")),
+        "Limits": _facts(header.get("limits")),
+        "Machine": _facts(header.get("machine")),
+        "Versions": _facts(header.get("versions")),
+    }
+    items = "".join(f"<dt>{name}</dt><dd>{html.escape(value) or '–'}</dd>" for name, value in facts.items())
+    command = html.escape(text(header.get("command")))
+    return f'<dl>{items}<dt>Command</dt><dd><pre class="scroll" tabindex="0">{command}</pre></dd></dl>'
+
+
+def _facts(values: Any) -> str:
+    if not isinstance(values, Mapping):
+        return text(values)
+    names = {"cpu_seconds": "CPU seconds", "memory_mb": "memory (MB)", "cpu": "CPU"}
+    shown = ((names.get(name, text(name)), value) for name, value in values.items())
+    return " · ".join(f"{name}: {'none' if value is None else _value(value)}" for name, value in shown)
+
+
+def _value(value: Any) -> str:
+    return f"{value:,}" if number(value) is not None else text(value)
+
+
+def _key(records: Records, name: str) -> str:
+    """A configuration's mark and name."""
+    style = mark(records.configurations.index(name))
+    line = f'<path class="dash-{style["dash"]}" d="M0,7H26"/><path d="M13,7{SHAPES[style["shape"]]}"/>'
+    glyph = f'<svg class="key colour-{style["colour"]}" aria-hidden="true" width="26" height="14">{line}</svg>'
+    return f'<span class="name">{glyph}{html.escape(name)}</span>'
+
+
+def _table(identity: str, label: str, head: str, rows: Sequence[str]) -> str:
+    table = f'<table id="{identity}"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>'
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">{table}</div>'
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

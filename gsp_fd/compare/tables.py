@@ -1,0 +1,279 @@
+"""Tables of a comparison in the form of the paper's, as Markdown and LaTeX, and all results as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+from typing import Any
+
+from gsp_fd.compare.outcome import EXPANSION_LIMIT, SOLVED
+from gsp_fd.compare.results import Results
+from gsp_fd.compare.suites import SPLITS
+
+Result = dict[str, Any]
+
+CSV_COLUMNS = (
+    "domain", "split", "problem", "configuration", "status", "message", "exit_code", "cost", "best_known", "steps",
+    "expansions", "generated", "evaluations", "cpu_seconds", "wall_seconds", "memory_mb", "objects", "finished",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table before its markup. ``groups``: headings above the columns but the first, with their widths."""
+
+    title: str
+    caption: str
+    groups: Sequence[tuple[str, int]]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    total: Sequence[str] | None = None
+
+    def markdown(self) -> str:
+        """With the groups in the names of the columns, because Markdown has one row of headings."""
+        prefixes = [name for name, width in self.groups for _ in range(width)]
+        shown = [f"{prefix} {name}".strip() for prefix, name in zip(prefixes, self.columns[1:], strict=True)]
+        lines = [_row([self.columns[0], *shown]), _row(["---", *(["--:"] * len(shown))])]
+        lines += [_row(row) for row in self.rows]
+        if self.total is not None:
+            lines.append(_row([f"**{cell}**" for cell in self.total]))
+        return "\n".join([f"## {self.title}", "", *([self.caption, ""] if self.caption else []), *lines, ""])
+
+    def text(self) -> str:
+        """For a terminal, without the groups."""
+        rows = [self.columns, *self.rows, *([self.total] if self.total is not None else [])]
+        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
+        )
+
+    def latex(self) -> str:
+        """With booktabs, as in the paper."""
+        aligned = "|".join(["l", *("r" * width for _, width in self.groups)])
+        heads = "".join(f" & \\multicolumn{{{width}}}{{c}}{{{_tex(name)}}}" for name, width in self.groups)
+        lines = ["\\begin{table*}[t]", "\\centering", f"\\begin{{tabular}}{{{aligned}}}", "\\toprule"]
+        lines += [f"{heads} \\\\", _tex_row(self.columns), "\\midrule", *(_tex_row(row) for row in self.rows)]
+        if self.total is not None:
+            lines += ["\\midrule", _tex_row(self.total)]
+        lines += [
+            "\\bottomrule",
+            "\\end{tabular}",
+            f"\\caption{{{_tex(f'{self.title}. {self.caption}'.strip())}}}",
+            "\\end{table*}",
+            "",
+        ]
+        return "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _tex_row(cells: Iterable[str]) -> str:
+    return " & ".join(_tex(cell) for cell in cells) + " \\\\"
+
+
+def _tex(text: str) -> str:
+    special = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+    return "".join(
+        special.get(character, f"\\{character}" if character in "&%$#_{}" else character) for character in text
+    )
+
+
+class Comparison:
+    """Results by configuration and domain."""
+
+    def __init__(self, results: Results) -> None:
+        self.headers = results.headers
+        self.results = [result for result in results.results if result["problem"]]
+        self.unreadable = [result for result in results.results if not result["problem"]]
+        named = [entry["name"] for header in results.headers for entry in header.get("configurations", [])]
+        present = {result["configuration"] for result in self.results}
+        self.configurations = [name for name in dict.fromkeys(named) if name in present]
+        self.configurations += sorted(present - set(self.configurations))
+        self.domains = sorted({result["domain"] for result in self.results})
+        self._by_cell: dict[tuple[str, str], dict[tuple[str, str], Result]] = {}
+        for result in self.results:
+            cell = self._by_cell.setdefault((result["configuration"], result["domain"]), {})
+            cell[result["split"], result["problem"]] = result
+
+    def runs(self, configuration: str, domain: str, split: str | None = None) -> list[Result]:
+        """The results of a configuration on a domain, or on a split of it."""
+        results = self._by_cell.get((configuration, domain), {}).values()
+        return [result for result in results if split is None or result["split"] == split]
+
+    def common(self, first: str, second: str, domain: str) -> list[tuple[Result, Result]]:
+        """Problems of a domain that both have solved."""
+        others = self._by_cell.get((second, domain), {})
+        pairs = [
+            (result, others[key]) for key, result in self._by_cell.get((first, domain), {}).items() if key in others
+        ]
+        return [pair for pair in pairs if all(result["status"] == SOLVED for result in pair)]
+
+    def splits(self, domain: str) -> list[str]:
+        """The splits of a domain in their order."""
+        found = {result["split"] for result in self.results if result["domain"] == domain}
+        return sorted(found, key=lambda split: (SPLITS.index(split) if split in SPLITS else len(SPLITS), split))
+
+    def reference(self) -> str:
+        """The configuration that others are compared with: GSP's WA* as in the paper, or else the first."""
+        return "gsp-wastar" if "gsp-wastar" in self.configurations else self.configurations[0]
+
+
+def solved(results: Iterable[Result]) -> list[Result]:
+    """Those with a valid plan within the limits."""
+    return [result for result in results if result["status"] == SOLVED]
+
+
+def coverage_table(comparison: Comparison) -> Table:
+    """The form of the paper's main table: coverage, and steps over the solved problems."""
+    names = comparison.configurations
+    rows = []
+    for domain in comparison.domains:
+        row = [domain]
+        for name in names:
+            row += _coverage(comparison.runs(name, domain))
+        rows.append(row)
+    total = ["total"]
+    for name in names:
+        total += _coverage([result for domain in comparison.domains for result in comparison.runs(name, domain)])
+    return Table(
+        "Coverage and steps",
+        f"Solved problems, and their average plan length. {limits(comparison)}",
+        [(name, 2) for name in names],
+        ["Domain", *["Cov.", "Steps"] * len(names)],
+        rows,
+        total,
+    )
+
+
+def _coverage(results: Sequence[Result]) -> list[str]:
+    plans = solved(results)
+    share = f"{100 * len(plans) / len(results):.0f}% ({len(plans)}/{len(results)})" if results else "-"
+    return [share, mean([result["steps"] for result in plans])]
+
+
+def split_table(comparison: Comparison) -> Table:
+    """Solved problems of each split."""
+    names = comparison.configurations
+    rows = []
+    for domain in comparison.domains:
+        for split in comparison.splits(domain):
+            counts = [comparison.runs(name, domain, split) for name in names]
+            rows.append([f"{domain} {split}".strip(), *(f"{len(solved(runs))}/{len(runs)}" for runs in counts)])
+    return Table(
+        "Solved problems of each split", "", [(name, 1) for name in names], ["Domain", *[""] * len(names)], rows
+    )
+
+
+def overview(comparison: Comparison) -> Table:
+    """Solved problems with a row for each configuration."""
+    rows = []
+    for name in comparison.configurations:
+        runs = [comparison.runs(name, domain) for domain in comparison.domains]
+        runs.append([result for group in runs for result in group])
+        rows.append([name, *(f"{len(solved(group))}/{len(group)}" for group in runs)])
+    columns = [*comparison.domains, "total"]
+    return Table("Solved problems", "", [("", len(columns))], ["", *columns], rows)
+
+
+def pair_table(comparison: Comparison, first: str, second: str) -> Table:
+    """The form of the appendix: expansions and steps on the problems that both have solved."""
+    rows, together = [], []
+    for domain in comparison.domains:
+        pairs = comparison.common(first, second, domain)
+        together += pairs
+        rows.append([domain, *_pair_cells(pairs)])
+    return Table(
+        f"{first} and {second}",
+        "Averages over the problems that both have solved.",
+        [("", 1), (first, 2), (second, 2)],
+        ["Domain", "Solved by both", "Exp.", "Steps", "Exp.", "Steps"],
+        rows,
+        ["total", *_pair_cells(together)],
+    )
+
+
+def _pair_cells(pairs: Sequence[tuple[Result, Result]]) -> list[str]:
+    cells = [str(len(pairs))]
+    for position in (0, 1):
+        for attribute in ("expansions", "steps"):
+            cells.append(mean([pair[position][attribute] for pair in pairs]))
+    return cells
+
+
+def pair_tables(comparison: Comparison, reference: str | None) -> list[Table]:
+    """The reference against every other configuration; all pairs if it is ``all``."""
+    names = comparison.configurations
+    if reference == "all":
+        return [pair_table(comparison, first, second) for first, second in combinations(names, 2)]
+    first = reference or comparison.reference()
+    return [pair_table(comparison, first, name) for name in names if name != first]
+
+
+def mean(values: Sequence[float | None]) -> str:
+    """The average of known values, rounded; a dash if there are none."""
+    known = [value for value in values if value is not None]
+    return f"{fmean(known):.0f}" if known else "-"
+
+
+def limits(comparison: Comparison) -> str:
+    """The limits of the runs in words."""
+    if not comparison.headers:
+        return ""
+    given = comparison.headers[-1].get("limits", {})
+    expansions = given.get("expansions")
+    parts = [f"{expansions:,} expansions"] if expansions else []
+    parts += [f"{given.get('cpu_seconds')} s of CPU time", f"{given.get('memory_mb')} MB of memory"]
+    return f"Limits for each run: {', '.join(parts)}."
+
+
+def notes(comparison: Comparison) -> list[str]:
+    """What the tables do not show: runs that did not go as they should, and plans beyond the limit on expansions."""
+    lines = list(dict.fromkeys(f"{result['domain']}: {result['message']}" for result in comparison.unreadable))
+    for name in comparison.configurations:
+        results = [result for result in comparison.results if result["configuration"] == name]
+        late = sum(result["status"] == EXPANSION_LIMIT and result["steps"] is not None for result in results)
+        if late:
+            lines.append(f"{name}: {late} more valid plan(s) within the time, found beyond the limit on expansions.")
+        for status in ("invalid-plan", "input-error", "crash"):
+            bad = [result for result in results if result["status"] == status]
+            if bad:
+                place = "/".join(part for part in (bad[0]["domain"], bad[0]["split"], bad[0]["problem"]) if part)
+                lines.append(
+                    f"{name}: {len(bad)} run(s) ended with {status}, the first on {place}: {bad[0]['message']}"
+                )
+    return lines
+
+
+def _document(comparison: Comparison, reference: str | None, show: Callable[[Table], str]) -> list[str]:
+    tables = [coverage_table(comparison), split_table(comparison), *pair_tables(comparison, reference)]
+    return [show(table) for table in tables]
+
+
+def markdown(comparison: Comparison, reference: str | None = None) -> str:
+    """All tables, the notes, and how they were made."""
+    parts = _document(comparison, reference, Table.markdown)
+    if lines := notes(comparison):
+        parts += ["## Notes", "", *(f"- {line}" for line in lines), ""]
+    made = dict.fromkeys(header.get("command", "") for header in comparison.headers)
+    parts += ["## Made with", "", *(f"    {command}" for command in made if command), ""]
+    return "\n".join(parts)
+
+
+def latex(comparison: Comparison, reference: str | None = None) -> str:
+    """All tables, to be included in a document that uses the package booktabs."""
+    return "\n".join(_document(comparison, reference, Table.latex))
+
+
+def csv_text(results: Sequence[Result]) -> str:
+    """One row per result."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(results)
+    return text.getvalue()

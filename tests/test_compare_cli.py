@@ -1,0 +1,248 @@
+"""The program gsp-compare, and gsp-plan --compare: from a command to results, tables and a page."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tasks
+from cli_support import gsp_plan
+from compare_support import all_end, python_planner, tower_suite, wait_for, write_plan
+
+from gsp_fd.compare.cli import EXAMPLES, main, parser
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """gsp-compare as a program, in a folder of its own for temporary files."""
+    (folder / "scratch").mkdir(exist_ok=True)
+    command = [sys.executable, str(SCRIPTS / "compare_heuristics.py"), *arguments]
+    environment = {**os.environ, "TMPDIR": str(folder / "scratch")}
+    environment["RAY_TMPDIR"] = tempfile.gettempdir()  # names of sockets must be short
+    return subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    return [line for line in lines if line["kind"] == "result"]
+
+
+def test_run_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite, out = tower_suite(tmp_path / "tower", ("p01", "p02")), tmp_path / "out"
+    (suite / "p03.pddl").write_text("garbage")
+    arguments = ["run", str(suite), str(tmp_path / "missing"), "--out", str(out), "--jobs", "2"]
+    arguments += ["--configurations", "hff-wastar,blind=astar(blind())", "--configuration"]
+    arguments.append(python_planner(tmp_path, "mine", write_plan()))
+    assert main(arguments) == 0
+    found = {(result["problem"], result["configuration"]): result for result in results(out)}
+    assert len(found) == 12
+    for name in ("hff-wastar", "blind", "mine"):
+        assert found["p01", name]["status"] == found["p02", name]["status"] == "solved"
+        assert found["", name]["message"] == "unreadable suite: missing: there is no such file or folder"
+    assert found["p03", "blind"]["status"] == "input-error"
+    assert found["p03", "mine"]["status"] == "invalid-plan", "no plan is valid for a problem that cannot be read"
+    assert str(tmp_path) not in (out / "results.jsonl").read_text()
+    assert "[12/12]" in capsys.readouterr().err
+    assert main(["report", str(out), "--reference", "all"]) == 0
+    shown = capsys.readouterr().out
+    assert "hff-wastar    2/3    2/3" in shown
+    tables = (out / "tables.md").read_text()
+    assert "| tower | 67% (2/3) | 6 |" in tables
+    assert "## blind and mine" in tables
+    assert (out / "results.csv").read_text().count("\n") == 13
+    assert "\\begin{tabular}" in (out / "tables.tex").read_text()
+    page = (out / "index.html").read_text()
+    assert "hff-wastar" in page
+    assert str(tmp_path) not in page
+
+
+def test_what_is_there_is_not_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite, out = tower_suite(tmp_path / "tower", ("p01", "p02")), tmp_path / "out"
+    count = f"open({str(tmp_path / 'count')!r}, 'a').write('x')\n"
+    planner = python_planner(tmp_path, "mine", count + write_plan("(nonsense)\n"))
+    base = ["run", "--out", str(out), "--quiet", "--configuration", planner]
+    assert main([*base, str(suite / "p01.pddl")]) == 0
+    assert main([*base, str(suite)]) == 0
+    assert main([*base, str(suite)]) == 0
+    assert (tmp_path / "count").read_text() == "xx"
+    assert "0 runs to do, 2 done before" in capsys.readouterr().err
+    assert main([*base, str(suite), "--retry", "invalid-plan,crash"]) == 0
+    assert (tmp_path / "count").read_text() == "xxxx"
+
+
+def test_folders_keep_to_their_limits_and_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite, out = tower_suite(tmp_path / "tower"), tmp_path / "out"
+    base = ["run", str(suite), "--out", str(out), "--quiet"]
+    assert main([*base, "--configurations", "x=astar(blind())"]) == 0
+    before = (out / "results.jsonl").read_bytes()
+    assert main([*base, "--configurations", "x=astar(blind())", "--time-limit", "10m"]) == 36
+    assert "made with other limits (cpu_seconds 300, wall_seconds 910.0)" in capsys.readouterr().err
+    assert main([*base, "--configurations", "x=astar(hmax())"]) == 36
+    assert "'x' was something else in this folder" in capsys.readouterr().err
+    assert (out / "results.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--configurations", "nonsense"], "there is no configuration 'nonsense'"),
+        (["--configurations", "hff-wastar", "--retry", "bad"], "'bad' is no status"),
+        (["--configurations", "hff-wastar", "--split", "hard"], "no problem is left"),
+        (["--configurations", "hff-wastar", "--bounds", "nowhere.json"], "nowhere.json: cannot read the file"),
+    ],
+)
+def test_wrong_options(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    suite = tower_suite(tmp_path / "tower")
+    assert main(["run", str(suite), "--out", str(tmp_path / "out"), *arguments]) == 36
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out" / "results.jsonl").exists()
+
+
+@pytest.mark.parametrize("option", [["--time-limit", "0"], ["--memory-limit", "x"], ["--jobs", "0"], ["--every", "-1"]])
+def test_wrong_values(tmp_path: Path, option: list[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(["run", "suite", "--out", str(tmp_path), *option])
+    assert error.value.code == 2
+
+
+def test_nothing_but_unreadable_suites(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert main(["run", "nowhere", "--out", str(out), "--configurations", "hff-wastar", "--quiet"]) == 36
+    assert [result["status"] for result in results(out)] == ["input-error"]
+
+
+def test_reports_need_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(tmp_path)]) == 36
+    assert "cannot read the results" in capsys.readouterr().err
+    (tmp_path / "results.jsonl").write_text("")
+    assert main(["report", str(tmp_path)]) == 36
+    assert "no results yet" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["results.jsonl"]
+
+
+def test_the_examples_of_the_help_parse() -> None:
+    lines = [line.strip() for line in EXAMPLES.splitlines()[1:]]
+    import shlex
+
+    for line in lines:
+        program, *arguments = shlex.split(line)
+        assert program == "gsp-compare"
+        parser().parse_args(arguments)
+
+
+def hanging(folder: Path) -> str:
+    """A planner that tells its process, and that of a child that has left the session, and hangs on every ``p02``."""
+    body = f"""
+if "second" in open(problem).read():
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_new_session=True)
+    open("child.tmp", "w").write(f"{{os.getpid()}} {{child.pid}}")
+    os.replace("child.tmp", {str(folder / "processes")!r})
+    time.sleep(1000)
+"""
+    return python_planner(folder, "hang", body + write_plan())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="process trees are found by Linux's /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_run_leaves_nothing_and_resumes(tmp_path: Path, number: signal.Signals) -> None:
+    suite, out = tower_suite(tmp_path / "tower", ("p01", "p02", "p03")), tmp_path / "out"
+    (suite / "p02.pddl").write_text(tasks.TOWER.replace("problem four", "problem second"))
+    planner = hanging(tmp_path)
+    arguments = ["run", str(suite), "--out", str(out), "--configuration", planner]
+    program = start(tmp_path, *arguments)
+    processes = [int(word) for word in wait_for(tmp_path / "processes").split()]
+    program.send_signal(number)
+    _, messages = program.communicate(timeout=60)
+    assert program.returncode == (130 if number == signal.SIGINT else -9)
+    assert "Traceback" not in messages
+    assert all_end(processes)
+    assert [result["problem"] for result in results(out)] == ["p01"]
+    with (out / "results.jsonl").open("a") as file:
+        file.write('{"kind": "result", "dom')
+    (suite / "p02.pddl").write_text(tasks.TOWER)
+    again = start(tmp_path, *arguments)
+    assert again.communicate(timeout=120)[1].startswith("2 runs to do, 1 done before")
+    assert again.returncode == 0
+    assert [(result["problem"], result["status"]) for result in results(out)] == [
+        (name, "solved") for name in ("p01", "p02", "p03")
+    ]
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_on_ray(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    suite, out = tower_suite(tmp_path / "tower", ("p01", "p02")), tmp_path / "out"
+    arguments = ["run", str(suite), "nowhere", "--out", str(out), "--jobs", "2", "--ray-address", "local"]
+    program = start(tmp_path, *arguments, "--configuration", python_planner(tmp_path, "mine", write_plan()))
+    _, messages = program.communicate(timeout=240)
+    assert program.returncode == 0, messages
+    assert sorted((result["problem"], result["status"]) for result in results(out)) == [
+        ("", "input-error"),
+        ("p01", "solved"),
+        ("p02", "solved"),
+    ]
+
+
+# -- gsp-plan --compare
+
+
+def test_one_problem_on_the_terminal(tmp_path: Path) -> None:
+    suite = tower_suite(tmp_path / "tower")
+    run = gsp_plan(
+        tmp_path, "--compare", "hff,hmax,b=astar(blind())", str(suite / "p01.pddl"), "--max-expansions", "500"
+    )
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[0] == "Limits for each: 500 expansions, 300 s of CPU time, 4096 MB"
+    assert lines[1].split() == [
+        "configuration",
+        "status",
+        "cost",
+        "steps",
+        "expansions",
+        "evaluations",
+        "CPU",
+        "s",
+        "MB",
+    ]
+    assert [line.split()[:4] for line in lines[2:]] == [[name, "solved", "6", "6"] for name in ("hff", "hmax", "b")]
+    assert list(tmp_path.iterdir()) == [suite]
+
+
+def test_one_problem_without_a_plan(tmp_path: Path) -> None:
+    suite = tower_suite(tmp_path / "tower")
+    run = gsp_plan(suite, "--compare", "hff,hmax", "--search", "gbfs", "domain.pddl", "p01.pddl")
+    assert run.returncode == 36, "before the files, --search is a flag"
+    run = gsp_plan(
+        suite, "domain.pddl", "p01.pddl", "--compare", "hff,hmax", "--search", "gbfs", "--max-expansions", "1"
+    )
+    assert run.returncode == 12, run.stderr
+    assert run.stdout.count("expansion-limit") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--compare", "hfff"], 36, "there is no configuration 'hfff'"),
+        (["--compare", ","], 36, "--compare needs names"),
+        (["--compare", "hff", "--heuristic", "hmax"], 36, "--compare names the heuristics"),
+        (["--compare", "hff", "--search", "nothing"], 33, "there is no search 'nothing'"),
+    ],
+)
+def test_wrong_comparisons_of_one_problem(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
+    suite = tower_suite(tmp_path / "tower")
+    run = gsp_plan(suite, "p01.pddl", *arguments)
+    assert run.returncode == code
+    assert message in run.stderr
+    (suite / "p01.pddl").write_text("(define")
+    broken = gsp_plan(suite, "p01.pddl", "--compare", "hff")
+    assert broken.returncode == 31
+    assert "p01.pddl:1" in broken.stderr
