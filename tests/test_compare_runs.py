@@ -125,6 +125,14 @@ def test_cpu_time_of_all_processes_counts(suite: Path, tmp_path: Path) -> None:
     assert record["cpu_seconds"] >= 1
 
 
+@pytest.mark.parametrize(("seconds", "status"), [(1.9, "time-limit"), (0.1, "crash")])
+def test_a_driver_that_kills_its_planner_at_the_limit(suite: Path, tmp_path: Path, seconds: float, status: str) -> None:
+    """As Fast Downward's driver: SIGKILL of its child becomes the exit code 247, near the limit or not."""
+    body = f"while time.process_time() < {seconds}:\n    pass\nsys.exit(247)"
+    record = run_once(suite, python_planner(tmp_path, "driver", body), replace(LIMITS, cpu_seconds=2))
+    assert (record["status"], record["exit_code"]) == (status, 247)
+
+
 def test_memory_of_all_processes_counts(suite: Path, tmp_path: Path) -> None:
     body = "os.fork()\nblock = os.urandom(40 << 20)\ntime.sleep(1000)"
     record = run_once(suite, python_planner(tmp_path, "large", body), replace(LIMITS, memory_mb=70))

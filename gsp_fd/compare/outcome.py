@@ -56,6 +56,8 @@ _COUNTERS = {
 }
 """Patterns in the log; those further back only give what the planner had reached before it was stopped."""
 _LOG_END, _MESSAGE_LENGTH = 4 << 20, 300
+_NEARLY_ALL = 0.9
+"""Share of the CPU time after which a planner that was killed is taken to have run out of it."""
 _COMPLAINT = re.compile(r"error|exception|abort|fault|cannot|failed", re.IGNORECASE)
 _ROUTINE = re.compile(r"exit code: -?\d+$|^INFO |^Driver aborting|^\[t=|^Peak memory|^Remove intermediate")
 
@@ -178,9 +180,11 @@ def _without_plan(
         return _stopped(ending, limits)
     if status:
         return status, message
+    # A driver that enforces the limit itself passes the signal that ended its planner on as an exit code.
+    by_limit = {code for number in (signal.SIGXCPU, signal.SIGKILL) for code in (-number, 256 - number, 128 + number)}
+    if code == -signal.SIGXCPU or (code in by_limit and ending.cpu_seconds >= _NEARLY_ALL * limits.cpu_seconds):
+        return "time-limit", ""
     if code is not None and code < 0:
-        if code == -signal.SIGXCPU:
-            return "time-limit", ""
         return "crash", f"killed by {_signal_name(-code)}{_said(log)}"
     if configuration.planner == COMMAND:
         # Only Fast Downward's exit codes mean what they say.
