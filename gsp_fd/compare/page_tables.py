@@ -126,10 +126,14 @@ def mark(place: int) -> dict[str, int]:
     return {"colour": place % 8, "shape": place % len(SHAPES), "dash": (place + place // 8) % 8}
 
 
+_FOLDERS = r"(?<!\S)(?:\$GSP_BENCHMARKS|…)/(?:[^\s/]+/)*(?=\S)"
+"""What a heading leaves out of the paths in the header of a results file."""
+
+
 def title(records: Records) -> str:
     """The heading."""
     suites = dict.fromkeys(text(header.get("suite")) for header in records.headers)
-    suite = ", ".join(name for name in suites if name)
+    suite = re.sub(_FOLDERS, "", ", ".join(name for name in suites if name))
     return f"Comparison of planners on {suite}" if suite else "Comparison of planners"
 
 
