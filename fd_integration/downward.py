@@ -20,7 +20,7 @@ from gsp_fd.fd_integration.configuration import Configuration, configurations
 from gsp_fd.fd_integration.driver import Planner, complain, complain_of_bug
 from gsp_fd.fd_integration.limits import Deadline, Limits
 from gsp_fd.fd_integration.options import Options, parse_command_line
-from gsp_fd.fd_integration.pddl_files import pddl_files
+from gsp_fd.fd_integration.pddl_files import load_lifted, pddl_files
 from gsp_fd.fd_integration.plans import PlanFiles
 from gsp_fd.fd_integration.processes import die_with_parent
 
@@ -88,17 +88,12 @@ class SearchComponent:
     def load(self, search: Configuration) -> Task:
         """The lifted task; InputError if it cannot be had, or if it is another one than that on standard input."""
         from gsp_fd.fd_integration.sas_states import SasStates, read_sas_head
-        from gsp_fd.pddl import LiftedTask, lifted_task, read_domain, read_problem
-        from gsp_fd.task import Task
 
         head = read_sas_head(sys.stdin.buffer, "standard input")
         domain_file, problem_file = pddl_files(search)
-        domain = read_domain(domain_file)
-        problem = read_problem(problem_file, domain)
-        lifted = lifted_task(domain, problem)
-        if not isinstance(lifted, LiftedTask):
-            raise InputError(f"learned heuristics cannot take this task: {lifted.reason}", lifted.file, lifted.line)
-        if not SasStates(head.facts, lifted).is_initial(head.initial):
+        task = load_lifted(domain_file, problem_file)
+        assert task.lifted is not None
+        if not SasStates(head.facts, task.lifted).is_initial(head.initial):
             message = f"not the problem on standard input (domain {domain_file}): their initial states differ"
             raise InputError(message, str(problem_file))
-        return Task(name=str(problem_file), domain=domain, problem=problem, lifted=lifted)
+        return task

@@ -11,6 +11,8 @@ from gsp_fd.exit_codes import ExitCode
 from gsp_fd.fd_integration.configuration import Configuration
 from gsp_fd.fd_integration.discovery import find_domain
 from gsp_fd.fd_integration.options import parse_command_line
+from gsp_fd.pddl import LiftedTask, lifted_task, read_domain, read_problem
+from gsp_fd.task import Task
 
 DOMAIN_VARIABLE, PROBLEM_VARIABLE = "GSP_DOMAIN", "GSP_PROBLEM"
 _DRIVERS = ("fast-downward.py", "fast-downward")
@@ -21,8 +23,15 @@ def pddl_files(search: Configuration, environment: Mapping[str, str] = os.enviro
     """Domain and problem: from the options of ``gsp(…)``, the environment, or the driver that started this process."""
     options = next(search.components("gsp"), None)
     given = {name: options.values[name] if options else None for name in ("domain", "problem")}
-    domain = given["domain"] or environment.get(DOMAIN_VARIABLE)
-    problem = given["problem"] or environment.get(PROBLEM_VARIABLE)
+    return find_pddl_files(given["domain"], given["problem"], environment)
+
+
+def find_pddl_files(
+    domain: str | None, problem: str | None, environment: Mapping[str, str] = os.environ
+) -> tuple[Path, Path]:
+    """Domain and problem: those given, from the environment, or of the driver; InputError if there is no problem."""
+    domain = domain or environment.get(DOMAIN_VARIABLE)
+    problem = problem or environment.get(PROBLEM_VARIABLE)
     if problem is None:
         for files in _driver_files():
             return files if domain is None else (Path(domain), files[1])
@@ -32,6 +41,16 @@ def pddl_files(search: Configuration, environment: Mapping[str, str] = os.enviro
             exit_code=ExitCode.SEARCH_INPUT_ERROR,
         )
     return Path(domain) if domain is not None else find_domain(Path(problem)), Path(problem)
+
+
+def load_lifted(domain_file: Path, problem_file: Path) -> Task:
+    """The task for a learned heuristic; InputError if it is outside the lifted fragment."""
+    domain = read_domain(domain_file)
+    problem = read_problem(problem_file, domain)
+    lifted = lifted_task(domain, problem)
+    if not isinstance(lifted, LiftedTask):
+        raise InputError(f"learned heuristics cannot take this task: {lifted.reason}", lifted.file, lifted.line)
+    return Task(name=str(problem_file), domain=domain, problem=problem, lifted=lifted)
 
 
 def _driver_files() -> Iterator[tuple[Path, Path]]:

@@ -374,18 +374,6 @@ void bind_spaces(nb::module_ &m) {
         }, "atoms"_a);
 }
 
-RelationKind relation_kind_from(const std::string &name) {
-    static const std::pair<const char *, RelationKind> kinds[] = {
-        {"state", RelationKind::state},         {"goal", RelationKind::goal},
-        {"goal_true", RelationKind::goal_true}, {"goal_any", RelationKind::goal_any},
-        {"not_goal", RelationKind::not_goal},   {"not_goal_true", RelationKind::not_goal_true},
-        {"not_goal_any", RelationKind::not_goal_any}, {"type", RelationKind::type},
-        {"constant", RelationKind::constant},   {"action", RelationKind::action}};
-    for (auto [known, kind] : kinds)
-        if (name == known) return kind;
-    throw InputError("unknown kind of relation '" + name + "'");
-}
-
 /// A NumPy view of one array of a batch, which keeps the batch alive.
 template<class T>
 nb::object view(nb::handle owner, std::vector<T> &values, size_t columns) {

@@ -4,6 +4,18 @@
 
 namespace gsp {
 
+RelationKind relation_kind_from(const std::string &name) {
+    static const std::pair<const char *, RelationKind> kinds[] = {
+        {"state", RelationKind::state},         {"goal", RelationKind::goal},
+        {"goal_true", RelationKind::goal_true}, {"goal_any", RelationKind::goal_any},
+        {"not_goal", RelationKind::not_goal},   {"not_goal_true", RelationKind::not_goal_true},
+        {"not_goal_any", RelationKind::not_goal_any}, {"type", RelationKind::type},
+        {"constant", RelationKind::constant},   {"action", RelationKind::action}};
+    for (auto [known, kind] : kinds)
+        if (name == known) return kind;
+    throw InputError("unknown kind of relation '" + name + "'");
+}
+
 Encoder::Encoder(std::shared_ptr<const LiftedTask> task, std::vector<RelationSpec> relations)
     : task_(std::move(task)), relations_(std::move(relations)), fixed_(relations_.size()),
       state_relation_(task_->predicates.size(), -1), action_relation_(task_->schemas.size(), -1) {

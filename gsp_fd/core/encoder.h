@@ -10,6 +10,9 @@ namespace gsp {
 
 enum class RelationKind { state, goal, goal_true, goal_any, not_goal, not_goal_true, not_goal_any, type, constant, action };
 
+/// A kind by its name above; InputError if there is none of that name.
+RelationKind relation_kind_from(const std::string &name);
+
 /// What a relation of the model holds: atoms of a predicate, members of a type, a constant, or instances of a schema.
 /// symbol: number of the predicate, type, object or schema in the task; -1 if the task has none (the relation stays empty).
 struct RelationSpec {

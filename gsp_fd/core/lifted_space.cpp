@@ -18,7 +18,7 @@ LiftedSpace::LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry)
     initial_ = insert(std::move(atoms));
 }
 
-int32_t LiftedSpace::insert(std::vector<int32_t> atoms) {
+int32_t LiftedSpace::insert_sorting(std::vector<int32_t> &atoms) {
     std::sort(atoms.begin(), atoms.end());
     atoms.erase(std::unique(atoms.begin(), atoms.end()), atoms.end());
     uint64_t hash = 0;

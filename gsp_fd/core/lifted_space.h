@@ -30,7 +30,9 @@ public:
     /// Fluent atoms of a state, sorted.
     std::span<const int32_t> atoms(int32_t state) const { return {rows_[state].atoms, rows_[state].count}; }
     /// The number of a state given by its fluent atoms, new or known.
-    int32_t insert(std::vector<int32_t> atoms);
+    int32_t insert(std::vector<int32_t> atoms) { return insert_sorting(atoms); }
+    /// The same without a copy: sorts the caller's buffer in place.
+    int32_t insert_sorting(std::vector<int32_t> &atoms);
     /// Atom numbers of the goal, in the task's order.
     std::span<const int32_t> goal_positive() const { return goal_positive_; }
     std::span<const int32_t> goal_negative() const { return goal_negative_; }

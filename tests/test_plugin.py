@@ -1,0 +1,338 @@
+"""The plugin for Fast Downward's source tree: its task files, the C interface of the core, the network, Fast Downward.
+
+Two variables let more of it run: GSP_ONNXRUNTIME_INCLUDE, a folder with onnxruntime_c_api.h, and GSP_FD_SOURCES, a
+checkout of Fast Downward, in which builds/gsp is made (minutes, the first time).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plugin_support as plugin
+import pytest
+import tasks
+from random_models import random_model
+
+from gsp_fd import _core as core
+from gsp_fd.fd_integration import plugin_task
+from gsp_fd.generate import domain_text, generate
+from gsp_fd.model import LearnedHeuristic, Model, find_model
+from gsp_fd.task import Task
+from gsp_fd.translator import translate, translator_available
+
+TEXTS = {
+    "tower": (tasks.TOWER_DOMAIN, tasks.TOWER),
+    "courier": (tasks.COURIER_DOMAIN, tasks.COURIER),
+    "lamps": (tasks.LAMPS_DOMAIN, tasks.lamps(4, "(lit l0) (not (lit l1)) (not (lit l2))")),
+    **{name: (domain_text(name), generate(name, size, 3)) for name, size in (("rovers", 12), ("satellite", 12))},
+}
+SHIPPED = {name: (domain_text(name), generate(name, 8, 1)) for name in ("blocksworld", "ferry", "miconic")}
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    target = tmp_path_factory.mktemp("plugin") / "libgsp_c.so"
+    return plugin.load_library(plugin.compile_strictly(target, "-shared", *plugin.core_sources()))
+
+
+@pytest.fixture(scope="session")
+def values_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    header = plugin.from_environment("GSP_ONNXRUNTIME_INCLUDE")
+    sources = [plugin.PLUGIN / "q_network.cc", plugin.PLUGIN / "state_values.cc", *plugin.core_sources()]
+    program = Path(__file__).with_name("plugin_values.cpp")
+    target = tmp_path_factory.mktemp("plugin") / "values"
+    return plugin.compile_strictly(target, f"-I{plugin.PLUGIN}", "-isystem", header, program, *sources, "-ldl")
+
+
+def lifted(task: Task) -> Any:
+    assert task.lifted is not None
+    return task.lifted
+
+
+def expand_both(c_task: plugin.CTask, space: Any, steps: int) -> list[int]:
+    """Inner states of a path, taken in both spaces alike, so that states, atoms and actions get the same numbers."""
+    state, states = space.initial_state(), []
+    assert c_task.call("initial_state") == state
+    for step in range(steps):
+        operators, successors = space.expand(state)
+        assert c_task.successors(state) == (successors.tolist(), [space.cost(int(op)) for op in operators])
+        if space.is_goal(state) or not len(operators):
+            break
+        states.append(state)
+        state = int(successors[step % len(successors)])
+    return states
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_same_tensors_and_q_values(name: str, library: Any, tmp_path: Path) -> None:
+    task = tasks.load(*TEXTS[name])
+    model = Model(random_model(task, tmp_path / "model.onnx"), device="cpu")
+    c_task = plugin.CTask(library, plugin_task.task_text(lifted(task), model.path))
+    assert c_task.call("task_model").decode() == str(model.path)
+    space, encoder = core.LiftedSpace(task.native_lifted()), model.encoder(lifted(task), task.native_lifted())
+    states = np.array(expand_both(c_task, space, 8), dtype=np.int32)
+    assert [c_task.call("batch_add", int(state)) for state in states] == [0] * len(states)
+    begin, operators = core.applicable_rows(space, states)
+    batch, inputs = encoder.encode(space, states, begin, operators), c_task.inputs()
+    expected = [*batch.relations, batch.node_state, batch.action_node, batch.action_state, batch.state_sizes]
+    assert len(inputs) == len(expected)
+    for (input_name, array), other in zip(inputs.items(), expected, strict=True):
+        assert array.dtype == other.dtype, input_name
+        assert np.array_equal(array, other), input_name
+    assert c_task.call("batch_messages") == sum(relation.size for relation in batch.relations)
+    (q,) = model.session.run(["q"], inputs)
+    assert np.allclose(q.reshape(-1), model.q_values(encoder, space, states, begin, operators), atol=1e-5)
+    c_task.call("batch_clear")
+    assert not any(array.size for array in c_task.inputs().values())
+
+
+def test_states_by_the_names_of_atoms(courier: Any, library: Any, tmp_path: Path) -> None:
+    task = tasks.load(*TEXTS["courier"])
+    text = plugin_task.task_text(courier, random_model(task, tmp_path / "model.onnx"))
+    c_task = plugin.CTask(library, text)
+    space = core.LiftedSpace(task.native_lifted())
+    known = {}
+    for state in expand_both(c_task, space, 6):
+        flat, names = space.export_state(state).tolist(), []
+        while flat:
+            arity = courier.arities[flat[0]]
+            objects = ", ".join(courier.objects[o] for o in flat[1 : 1 + arity])
+            names.append(f"Atom {courier.predicates[flat[0]]}({objects})")
+            flat = flat[1 + arity :]
+        atoms = [c_task.call("atom", atom.encode()) for atom in reversed(names)]
+        assert c_task.state(atoms + atoms[:1]) == state
+        assert c_task.atoms(state) == sorted(atoms)
+        known |= dict(zip(reversed(names), atoms, strict=True))
+    for name in ("NegatedAtom at(truck, a)", "<none of those>", "Atom nowhere()", "Atom", "Atom at(", "Atom at(x, y)"):
+        assert c_task.call("atom", name.encode()) == -1
+    c_task.call("forget_states")
+    assert c_task.call("num_states") == 1
+    assert {name: c_task.call("atom", name.encode()) for name in known} == known
+
+
+def test_goals_and_dead_ends_are_not_encoded(library: Any, tmp_path: Path) -> None:
+    action = "(:action a :parameters () :precondition (p) :effect (and (q) (not (p))))"
+    domain = f"(define (domain d) (:predicates (p) (q) (r)) {action})"
+    for goal, kind in (("(q)", plugin.GOAL), ("(r)", plugin.DEAD_END)):
+        task = tasks.load(domain, f"(define (problem x) (:domain d) (:objects o) (:init (p)) (:goal {goal}))")
+        model = random_model(task, tmp_path / "model.onnx")
+        c_task = plugin.CTask(library, plugin_task.task_text(lifted(task), model))
+        assert c_task.call("batch_add", 0) == 0
+        ((successor,), (cost,)) = c_task.successors(0)
+        assert (c_task.call("batch_add", successor), cost) == (kind, 1)
+        assert c_task.inputs()["state_sizes"].tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("line", "changed", "message"),
+    [
+        ("gsp-task 1", "gsp-task 2", "line 1: version 2 of the format, but this program reads version 1"),
+        ("gsp-task 1", "begin_version", "line 1: not a task file of gsp-fd"),
+        ("gsp-task 1", "gsp-task 1x", "line 1: '1x' is no number (version)"),
+        ("metric 0", "metric 2", "line 3: the flag must be from 0 to 1"),
+        ("metric 0", "metre 0", "line 3: unknown keyword 'metre'"),
+        ("metric 0", "metric 0 0", "line 3: '0' is too much in this line"),
+        ("object a", "object", "a name is missing"),
+        ("type 0 1 2 3", "type 0 1 2 4", "there is no object 4; the file has 4 before this line"),
+        ("predicate clear 1 1", "predicate clear 64 1", "the arity must be from 0 to 63"),
+        ("schema lift 1 0", "schema lift 1 1", "there is no type 1; the file has 1 before this line"),
+        ("positive 2 0", "positive 2 1", "term 1 is neither a parameter nor an object"),
+        ("positive 2 0", "positive 2 -5", "term -5 is neither a parameter nor an object"),
+        ("positive 2 0", "positive 2", "'' is no number (term)"),
+        ("init 1 0", "init 9 0", "there is no predicate 9"),
+        ("relation action 0 2 relation:action@lift", "relation action 0 3 x", "the relation has 3 columns"),
+        ("relation action 0 2 relation:action@lift", "relation deed 0 2 x", "unknown kind of relation 'deed'"),
+        ("relation action 0 2 relation:action@lift", "relation action 9 2 x", "the relation has 2 columns"),
+        ("end", "", "the file ends without 'end'"),
+    ],
+)
+def test_wrong_task_files(tower_text: str, library: Any, line: str, changed: str, message: str) -> None:
+    assert f"\n{line}\n" in f"\n{tower_text}"
+    text = f"\n{tower_text}".replace(f"\n{line}\n", f"\n{changed}\n" if changed else "\n", 1)[1:]
+    with pytest.raises(ValueError, match=re.escape(message)):
+        plugin.CTask(library, text.encode())
+
+
+@pytest.fixture(scope="session")
+def tower_text(tower: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    model = random_model(tasks.load(*TEXTS["tower"]), tmp_path_factory.mktemp("model") / "tower.onnx")
+    text = plugin_task.task_text(tower, model).decode()
+    return re.sub("runtime .*\n", "", text)
+
+
+def test_any_truncated_task_file_is_refused(tower_text: str, library: Any) -> None:
+    lines = tower_text.splitlines(keepends=True)
+    plugin.CTask(library, tower_text.encode())
+    for count in range(len(lines)):
+        with pytest.raises(ValueError, match=r"^line|must start with"):
+            plugin.CTask(library, "".join(lines[:count]).encode())
+
+
+def test_command_writes_a_task_file(tmp_path: Path, library: Any, capfdbinary: Any) -> None:
+    for name, text in zip(("domain.pddl", "p01.pddl"), SHIPPED["blocksworld"], strict=True):
+        (tmp_path / name).write_text(text)
+    problem, output = f"--problem={tmp_path / 'p01.pddl'}", tmp_path / "task.gsp"
+    assert plugin_task.main([problem, "--output", str(output)]) == 0
+    assert plugin.CTask(library, output.read_bytes()).call("task_model").endswith(b"blocksworld.onnx")
+    assert plugin_task.main([problem, "--model=blocksworld"]) == 0
+    assert capfdbinary.readouterr().out == output.read_bytes()
+    assert plugin_task.main([problem, "--model=ferry", "--output", str(tmp_path / "other.gsp")]) == 33
+    assert b"the model does not fit the task" in capfdbinary.readouterr().err
+    assert plugin_task.main(["--problem", str(tmp_path / "p02.pddl")]) == 30
+    assert b"p02.pddl" in capfdbinary.readouterr().err
+    assert plugin_task.main([problem, "--output", str(tmp_path / "no" / "task.gsp")]) == 36
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["domain.pddl", "p01.pddl", "task.gsp"]
+
+
+def learned_values(task: Task) -> tuple[LearnedHeuristic, Any]:
+    space = core.LiftedSpace(task.native_lifted())
+    model = Model(find_model("auto", lifted(task)), device="cpu")
+    return LearnedHeuristic(model, lifted(task), task.native_lifted(), space=space), space
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("parent_q", [False, True])
+def test_values_of_the_network(name: str, parent_q: bool, values_program: Path, tmp_path: Path) -> None:
+    task = tasks.load(*SHIPPED[name])
+    learned, space = learned_values(task)
+    file = tmp_path / "task.gsp"
+    file.write_bytes(plugin_task.task_text(lifted(task), learned.model.path))
+    outputs = []
+    for cache in ("100000000", "0"):
+        run = subprocess.run(
+            [str(values_program), str(file), str(int(parent_q)), cache], capture_output=True, text=True, check=True
+        )
+        *lines, last = run.stdout.splitlines()
+        outputs.append([[float(value) for value in line.split()] for line in lines])
+        calls, strangers = map(int, re.findall(r"\d+", last))
+        assert (calls <= 7, strangers) == (True, 0), "one call for the initial state, at most one per parent"
+    state = space.initial_state()
+    assert np.allclose(outputs[0][0], learned.of_states(np.array([state], dtype=np.int32)), atol=1e-4)
+    for step, values in enumerate(outputs[0][1:]):
+        operators, successors = space.expand(state)
+        if not parent_q:
+            assert np.allclose(values, learned.of_states(successors.astype(np.int32)), atol=1e-4)
+        elif step == 0:
+            begin = np.array([0, len(operators)], dtype=np.int32)
+            expected = learned.of_operators(np.array([state], dtype=np.int32), begin, operators)
+            assert np.allclose(values, expected - [space.cost(int(op)) for op in operators], atol=1e-4)
+        state = int(successors[step % len(successors)])
+    if not parent_q:
+        keeping, forgetful = (np.concatenate(output) for output in outputs)
+        assert np.allclose(forgetful, keeping, atol=1e-4), "forgetting states changes nothing"
+
+
+def test_no_runtime_and_no_model(values_program: Path, tower_text: str, tmp_path: Path) -> None:
+    def error(text: str, **environment: str) -> str:
+        (tmp_path / "task.gsp").write_text(text)
+        run = subprocess.run(
+            [str(values_program), str(tmp_path / "task.gsp"), "0", "0"],
+            capture_output=True, text=True, env={**os.environ, **environment},
+        )  # fmt: skip
+        assert run.returncode == 1
+        return run.stderr
+
+    assert "cannot load ONNX Runtime" in error(tower_text, GSP_ONNXRUNTIME="/nowhere/libonnxruntime.so")
+    assert "is no ONNX Runtime of version 1.17" in error(tower_text, GSP_ONNXRUNTIME="libm.so.6")
+    (library,) = plugin_task._runtime_libraries()
+    no_model = re.sub("model .*", "model /nowhere.onnx", tower_text)
+    assert "ONNX Runtime cannot load /nowhere.onnx" in error(no_model, GSP_ONNXRUNTIME=str(library))
+
+
+# ---- with the sources of Fast Downward
+
+
+def test_compiles_against_fast_downward_without_warnings(tmp_path: Path) -> None:
+    sources = plugin.from_environment("GSP_FD_SOURCES")
+    more = "-Wnon-virtual-dtor -Wfloat-conversion -Wmissing-declarations -Wzero-as-null-pointer-constant -Wno-restrict"
+    include = f"-I{sources / 'src' / 'search'}"
+    for name in ("gsp_heuristic", "state_values"):
+        source = plugin.PLUGIN / f"{name}.cc"
+        plugin.compile_strictly(
+            tmp_path / "x.o", *more.split(), include, '-DGSP_DEFAULT_PYTHON="python3"', "-c", source
+        )
+
+
+@pytest.fixture(scope="session")
+def downward() -> Path:
+    """Fast Downward's search with the plugin, and of its own only what the tests need."""
+    sources = plugin.from_environment("GSP_FD_SOURCES")
+    header = plugin.from_environment("GSP_ONNXRUNTIME_INCLUDE")
+    build = sources / "builds" / "gsp"
+    options = {
+        "CMAKE_BUILD_TYPE": "Release",
+        "CMAKE_PROJECT_downward_INCLUDE": plugin.PLUGIN / "gsp.cmake",
+        "GSP_ONNXRUNTIME_INCLUDE": header,
+        "USE_LP": "NO",
+        "DISABLE_LIBRARIES_BY_DEFAULT": "YES",
+        "LIBRARY_PLUGIN_EAGER_WASTAR_ENABLED": "YES",
+        "LIBRARY_PLUGIN_LAZY_GREEDY_ENABLED": "YES",
+    }
+    defined = [f"-D{name}={value}" for name, value in options.items()]
+    subprocess.run(["cmake", "-S", sources / "src", "-B", build, *defined], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", build], check=True, stdout=subprocess.DEVNULL)
+    return build / "bin" / "downward"
+
+
+def run_downward(binary: Path, folder: Path, search: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [str(binary), "--search", search, "--internal-plan-file", "sas_plan"]
+    variables = {**os.environ, "GSP_PYTHON": sys.executable, **environment}
+    with (folder / "output.sas").open() as sas:
+        return subprocess.run(command, stdin=sas, cwd=folder, capture_output=True, text=True, env=variables)
+
+
+@pytest.fixture(params=SHIPPED)
+def problem(request: pytest.FixtureRequest, tmp_path: Path) -> Task:
+    if not translator_available():
+        pytest.skip("fast-downward-translate is not installed")
+    texts = SHIPPED[request.param]
+    files = tmp_path / "domain.pddl", tmp_path / "problem.pddl"
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
+    assert translate(*files, tmp_path / "output.sas").exit_code == 0
+    return tasks.load(*texts)
+
+
+def test_searches_of_fast_downward(downward: Path, problem: Task, tmp_path: Path) -> None:
+    learned, space = learned_values(problem)
+    initial = learned.of_states(np.array([space.initial_state()], dtype=np.int32))[0]
+    gsp = 'gsp(domain="domain.pddl", problem="problem.pddl", scale=1000{})'
+    for search in ("eager_wastar([{}], w=2)", "lazy_greedy([{}])"):
+        for options in ("", ", parent_q=true", ", cache_mb=1"):
+            run = run_downward(downward, tmp_path, search.format(gsp.format(options)))
+            assert run.returncode == 0, run.stdout + run.stderr
+            (value,) = re.findall(r"Initial heuristic value for gsp: (\d+)", run.stdout)
+            assert int(value) == pytest.approx(1000 * initial, abs=1)
+            actions = re.findall(r"^\((.*)\)", (tmp_path / "sas_plan").read_text(), re.MULTILINE)
+            verdict = problem.validate(actions)
+            assert verdict.valid, verdict.reason
+            assert "Warning: the translator dropped" not in run.stdout
+
+
+def test_task_files_and_errors_in_fast_downward(downward: Path, problem: Task, tmp_path: Path) -> None:
+    files = [f"--{name}={tmp_path / name}.pddl" for name in ("domain", "problem")]
+    assert plugin_task.main([*files, "--output", str(tmp_path / "task.gsp")]) == 0
+    run = run_downward(downward, tmp_path, 'eager_wastar([gsp(task="task.gsp")])', GSP_PYTHON="/nowhere")
+    assert run.returncode == 0, run.stdout + run.stderr
+    for options, environment, message in (
+        ('model="no.onnx", problem="problem.pddl"', {}, "no.onnx"),
+        ('problem="problem.pddl"', {"GSP_PYTHON": "/nowhere"}, "got no task from gsp-fd in /nowhere"),
+        ('task="no.gsp"', {}, "cannot read the task file no.gsp"),
+        ('task="domain.pddl"', {}, "domain.pddl: line 1: not a task file"),
+        ('task="task.gsp", model="auto"', {}, "a task file has its model and PDDL already"),
+        ('task="task.gsp"', {"GSP_ONNXRUNTIME": "/nowhere"}, "cannot load ONNX Runtime"),
+    ):
+        run = run_downward(downward, tmp_path, f"eager_wastar([gsp({options})])", **environment)
+        assert (run.returncode, message in run.stderr) == (12, True), run.stdout + run.stderr
+    text = (tmp_path / "problem.pddl").read_text()
+    first = re.search(r"\(:init\s+(\([^()]*\))", text)
+    assert first
+    (tmp_path / "problem.pddl").write_text(text.replace(first[1], "", 1))
+    run = run_downward(downward, tmp_path, 'eager_wastar([gsp(problem="problem.pddl")])')
+    assert (run.returncode, "their initial states differ" in run.stderr) == (12, True), run.stdout + run.stderr
