@@ -18,11 +18,11 @@ from gsp_fd.exit_codes import ExitCode
 from gsp_fd.fd_integration.components import Components, Inputs
 from gsp_fd.fd_integration.configuration import Configuration, configurations
 from gsp_fd.fd_integration.driver import Planner, complain, complain_of_bug
+from gsp_fd.fd_integration.guard import die_with_parent
 from gsp_fd.fd_integration.limits import Deadline, Limits
 from gsp_fd.fd_integration.options import Options, parse_command_line
 from gsp_fd.fd_integration.pddl_files import load_lifted, pddl_files
 from gsp_fd.fd_integration.plans import PlanFiles
-from gsp_fd.fd_integration.processes import die_with_parent
 
 if TYPE_CHECKING:
     from gsp_fd.task import Task

@@ -102,9 +102,12 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def die_with_parent() -> None:
-    """Be killed when the parent process ends, whatever way; survives an exec."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def die_with_parent(number: signal.Signals = signal.SIGKILL) -> None:
+    """On Linux: receive this signal when the parent process ends, even if it is killed; also after an exec."""
+    parent = os.getppid()
+    _prctl(_PR_SET_PDEATHSIG, number)
+    if os.getppid() != parent:  # it ended before the kernel knew of our wish
+        os.kill(os.getpid(), number)
 
 
 def end_all(leader: int, ended: Callable[[], bool]) -> None:

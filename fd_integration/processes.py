@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -33,18 +32,6 @@ sys.exit(main())"""
 
 PLANNER = python_command("gsp_fd.fd_integration.driver")
 """The command of this planner, for arguments to follow."""
-
-
-def die_with_parent(number: signal.Signals) -> None:
-    """On Linux: receive this signal when the parent process ends, even if it is killed; also after an exec."""
-    if sys.platform != "linux":
-        return
-    import ctypes
-
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(1, number, 0, 0, 0)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:  # it ended before the kernel knew of our wish
-        os.kill(os.getpid(), number)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ if sys.path and not sys.path[0]:
 print(sys.argv.pop(1), flush=True)
 from signal import SIGTERM
 from gsp_fd.fd_integration.driver import main
-from gsp_fd.fd_integration.processes import die_with_parent
+from gsp_fd.fd_integration.guard import die_with_parent
 die_with_parent(SIGTERM)
 sys.exit(main())"""
 

@@ -18,6 +18,11 @@ ROOT = Path(__file__).parents[1]
 PLUGIN, CORE = ROOT / "fd_integration" / "plugin", ROOT / "gsp_fd" / "core"
 STRICT = ["-std=c++20", "-O1", "-fPIC", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 GOAL, DEAD_END = 1, 2
+FOLDERS = {
+    "GSP_FD_SOURCES": "a checkout of Fast Downward to build the plugin into",
+    "GSP_ONNXRUNTIME_INCLUDE": "the folder of onnxruntime_c_api.h",
+}
+"""What the environment variables of these tests name."""
 
 
 def core_sources() -> list[Path]:
@@ -28,9 +33,9 @@ def core_sources() -> list[Path]:
 
 
 def from_environment(variable: str) -> Path:
-    """A folder that an environment variable names; skip where it is not set."""
+    """A folder that an environment variable names; skip where it is not set: nothing on PyPI has these files."""
     if variable not in os.environ:
-        pytest.skip(f"{variable} is not set")
+        pytest.skip(f"{variable} is not set: it names {FOLDERS[variable]}, see fd_integration/plugin/README.md")
     return Path(os.environ[variable])
 
 

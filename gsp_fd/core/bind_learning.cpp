@@ -1,0 +1,137 @@
+// The encoder and search episodes in Python.
+#include "bindings.h"
+
+#include <algorithm>
+
+#include "encoder.h"
+#include "episode.h"
+
+namespace gsp {
+namespace {
+
+/// A NumPy view of one array of a batch, which keeps the batch alive.
+template<class T>
+nb::object view(nb::handle owner, std::vector<T> &values, size_t columns) {
+    if (columns == 0) return nb::cast(nb::ndarray<nb::numpy, T>(values.data(), {values.size()}, owner));
+    return nb::cast(nb::ndarray<nb::numpy, T>(values.data(), {values.size() / columns, columns}, owner));
+}
+
+Rows rows_from(const IntArray &begin, const IntArray &values) {
+    Rows rows;
+    rows.begin.assign(begin.data(), begin.data() + begin.size());
+    rows.values.assign(values.data(), values.data() + values.size());
+    return rows;
+}
+
+using FloatArray = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// States of episodes, each with the encoder of its task, as one batch.
+EncodedBatch encode_states(const std::vector<const Encoder *> &encoders, const std::vector<Episode *> &episodes,
+                           IntArray states) {
+    if (encoders.size() != episodes.size() || episodes.size() != states.size() || episodes.empty())
+        throw nb::value_error("one encoder, one episode and one state per row are needed");
+    for (size_t i = 0; i < episodes.size(); ++i) check_state(episodes[i]->space(), states.data()[i]);
+    nb::gil_scoped_release release;
+    EncodedBatch batch = encoders[0]->empty_batch();
+    for (size_t i = 0; i < episodes.size(); ++i) {
+        int32_t state = states.data()[i];
+        encoders[i]->append_state(episodes[i]->space(), state, episodes[i]->actions(state), batch);
+    }
+    return batch;
+}
+
+template<class T, class Field>
+nb::object column(const Episode &episode, Field &&field) {
+    std::vector<T> out;
+    for (const Transition &t : episode.transitions()) out.push_back(static_cast<T>(field(t)));
+    return to_numpy(std::move(out));
+}
+
+}  // namespace
+
+void bind_encoder(nb::module_ &m) {
+    nb::class_<EncodedBatch>(m, "EncodedBatch", "Index tensors of a batch of states; the arrays are views.")
+        .def_prop_ro("relations", [](nb::handle self) {
+            auto &batch = nb::cast<EncodedBatch &>(self);
+            nb::list out;
+            for (size_t r = 0; r < batch.relations.size(); ++r)
+                out.append(view(self, batch.relations[r], batch.arities[r]));
+            return out;
+        })
+        .def_prop_ro("node_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).node_state, 0); })
+        .def_prop_ro("action_node", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_node, 0); })
+        .def_prop_ro("action_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_state, 0); })
+        .def_prop_ro("state_sizes", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).state_sizes, 0); });
+    nb::class_<Encoder>(m, "Encoder", "States with their actions as tensors of a relational network.")
+        .def("__init__", [](Encoder *self, std::shared_ptr<const LiftedTask> task,
+                            const std::vector<std::tuple<std::string, int32_t, int32_t>> &relations) {
+            std::vector<RelationSpec> specs;
+            for (const auto &[kind, symbol, arity] : relations) specs.push_back({relation_kind_from(kind), symbol, arity});
+            new (self) Encoder(std::move(task), std::move(specs));
+        }, "task"_a, "relations"_a, "relations: (kind, number in the task or -1, columns) in the model's order.")
+        .def("encode", [](const Encoder &encoder, LiftedSpace &space, IntArray states, IntArray begin, IntArray operators) {
+            Rows rows = rows_from(begin, operators);
+            if (rows.size() != states.size() || rows.begin.front() != 0 ||
+                static_cast<size_t>(rows.begin.back()) != rows.values.size() ||
+                !std::is_sorted(rows.begin.begin(), rows.begin.end()))
+                throw nb::value_error("one row of operators per state is needed");
+            for (size_t i = 0; i < states.size(); ++i) check_state(space, states.data()[i]);
+            for (int32_t op : rows.values) check_operator(space, op);
+            nb::gil_scoped_release release;
+            return encoder.encode(space, {states.data(), states.size()}, rows);
+        }, "space"_a, "states"_a, "begin"_a, "operators"_a,
+             "operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order.");
+    m.def("applicable_rows", [](StateSpace &space, IntArray states) {
+        Rows rows;
+        for (size_t i = 0; i < states.size(); ++i) {
+            check_state(space, states.data()[i]);
+            space.load(states.data()[i]);
+            space.applicable(rows.values);
+            rows.close();
+        }
+        return nb::make_tuple(to_numpy(std::move(rows.begin)), to_numpy(std::move(rows.values)));
+    }, "space"_a, "states"_a, "Applicable operators of several states: (begin, operators).");
+}
+
+void bind_episodes(nb::module_ &m) {
+    nb::class_<Episode>(m, "Episode", "A search episode of GSP that waits for Q-values.")
+        .def("__init__", [](Episode *self, std::shared_ptr<const LiftedTask> task, double weight, int64_t budget, bool greedy,
+                            bool symmetry, std::shared_ptr<Heuristic> dead_ends, std::shared_ptr<Heuristic> guide) {
+            new (self) Episode(std::move(task), {weight, budget, greedy, symmetry, std::move(dead_ends), std::move(guide)});
+        }, "task"_a, nb::kw_only(), "weight"_a = 2.0, "budget"_a = 400, "greedy"_a = false, "symmetry"_a = true,
+             "dead_ends"_a.none() = nb::none(), "guide"_a.none() = nb::none())
+        .def("advance", &Episode::advance, nb::call_guard<nb::gil_scoped_release>(),
+             "Goes on until Q-values of `pending` are needed (True) or the episode is over (False).")
+        .def_prop_ro("pending", &Episode::pending)
+        .def("feed", [](Episode &e, FloatArray q) { e.feed({q.data(), q.size()}); }, "q"_a)
+        .def("num_actions", [](Episode &e, int32_t state) { check_state(e.space(), state); return e.actions(state).size(); })
+        .def_prop_ro("solved", &Episode::solved)
+        .def_prop_ro("expansions", &Episode::expansions)
+        .def_prop_ro("plan_length", &Episode::plan_length)
+        .def_prop_ro("plan", &Episode::plan)
+        .def("export", [](Episode &e, bool plan_only) { return to_numpy(e.record(plan_only)); }, "plan_only"_a = false,
+             "The episode, or its plan with the states on it, as one int32 array that another process can restore.")
+        .def_static("restore", [](std::shared_ptr<const LiftedTask> task, IntArray record) {
+            return Episode::restore(std::move(task), {record.data(), record.size()});
+        }, "task"_a, "record"_a, "A finished episode from its export, for the same task.")
+        .def("transitions", [](const Episode &e) {
+            return nb::make_tuple(column<int32_t>(e, [](auto &t) { return t.state; }),
+                                  column<int32_t>(e, [](auto &t) { return t.action; }),
+                                  column<int32_t>(e, [](auto &t) { return t.successor; }),
+                                  column<int32_t>(e, [](auto &t) { return t.cost; }),
+                                  column<float>(e, [](auto &t) { return t.bound; }),
+                                  column<int8_t>(e, [](auto &t) { return t.kind; }));
+        }, "Columns state, action, successor, cost, bound and kind (0 inner, 1 goal, 2 dead end).");
+    m.def("encode_states", encode_states, "encoders"_a, "episodes"_a, "states"_a);
+    m.def("feed_all", [](const std::vector<Episode *> &episodes, FloatArray q) {
+        size_t used = 0;
+        for (Episode *episode : episodes) {
+            size_t count = episode->pending() < 0 ? 0 : episode->actions(episode->pending()).size();
+            if (used + count > q.size()) throw nb::value_error("too few Q-values");
+            episode->feed({q.data() + used, count});
+            used += count;
+        }
+    }, "episodes"_a, "q"_a, "Gives the pending states of episodes their values, which stand one after another.");
+}
+
+}  // namespace gsp

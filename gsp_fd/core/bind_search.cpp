@@ -1,0 +1,200 @@
+// Heuristics, open lists and search in Python.
+#include "bindings.h"
+
+#include <cmath>
+
+#include "relaxation.h"
+#include "search.h"
+
+namespace gsp {
+namespace {
+
+// ---- a heuristic computed in Python
+
+class CallbackHeuristic final : public Heuristic {
+public:
+    CallbackHeuristic(nb::callable states, nb::object operators, std::string name)
+        : Heuristic(std::move(name)), states_(std::move(states)), operators_(std::move(operators)) {}
+    ~CallbackHeuristic() override {
+        nb::gil_scoped_acquire gil;
+        states_.reset();
+        operators_.reset();
+    }
+    void bind(StateSpace &space) override { (void)space; }
+    bool batched() const override { return true; }
+    bool safe() const override { return false; }
+    bool per_operator() const override { return operators_.is_valid() && !operators_.is_none(); }
+    void evaluate(std::span<const int32_t> states, double *values) override {
+        nb::gil_scoped_acquire gil;
+        take(states_(to_numpy(std::vector<int32_t>(states.begin(), states.end()))), values, states.size());
+    }
+    void evaluate_operators(std::span<const int32_t> states, const Rows &operators, double *values) override {
+        nb::gil_scoped_acquire gil;
+        take(operators_(to_numpy(std::vector<int32_t>(states.begin(), states.end())), to_numpy(operators.begin),
+                        to_numpy(operators.values)),
+             values, operators.values.size());
+    }
+
+private:
+    void take(nb::object result, double *values, size_t count) {
+        nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
+        if (!nb::try_cast(result, array)) throw InputError("evaluator " + name + " must return an array of float64 values");
+        if (array.size() != count)
+            throw InputError("evaluator " + name + " returned " + std::to_string(array.size()) + " values for " +
+                             std::to_string(count));
+        for (size_t i = 0; i < count; ++i) {
+            if (std::isnan(array.data()[i])) throw InputError("evaluator " + name + " returned a value that is not a number");
+            values[i] = array.data()[i];
+        }
+    }
+    nb::callable states_;
+    nb::object operators_;
+};
+
+CostType cost_type_from(const std::string &name) {
+    if (name == "normal") return CostType::normal;
+    if (name == "one") return CostType::one;
+    if (name == "plusone") return CostType::plusone;
+    throw InputError("unknown cost type '" + name + "'");
+}
+
+const char *outcome_name(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::solved: return "solved";
+    case Outcome::exhausted: return "exhausted";
+    case Outcome::time: return "time";
+    case Outcome::memory: return "memory";
+    case Outcome::interrupted: return "interrupted";
+    case Outcome::expansions: return "expansions";
+    }
+    return "";
+}
+
+SearchResult run_search(StateSpace &space, OpenListPtr open, EvaluatorPtr f, std::vector<std::shared_ptr<Heuristic>> preferred,
+                        bool lazy, bool reopen_closed, const std::string &cost_type, std::optional<int64_t> bound,
+                        std::optional<double> max_time, std::optional<int64_t> max_expansions,
+                        std::optional<size_t> max_memory_kb, int32_t batch_size, bool randomize_successors,
+                        bool preferred_successors_first, uint64_t random_seed, nb::object log, nb::object progress) {
+    if (batch_size < 1) throw InputError("the batch size must be at least 1");
+    SearchOptions options;
+    options.open = std::move(open);
+    options.f = std::move(f);
+    options.preferred = std::move(preferred);
+    options.lazy = lazy;
+    options.reopen = reopen_closed;
+    options.cost_type = cost_type_from(cost_type);
+    options.bound = bound.value_or(INT64_MAX);
+    options.max_expansions = max_expansions.value_or(INT64_MAX);
+    options.batch_size = batch_size;
+    options.randomize_successors = randomize_successors;
+    options.preferred_successors_first = preferred_successors_first;
+    options.seed = random_seed;
+    if (!log.is_none())
+        options.log = [log](const std::string &line) {
+            nb::gil_scoped_acquire gil;
+            log(line);
+        };
+    if (!progress.is_none())
+        options.progress = [progress](int64_t expanded, int64_t evaluated, double best) {
+            nb::gil_scoped_acquire gil;
+            progress(expanded, evaluated, best);
+        };
+    Watch watch = make_watch(max_time, max_memory_kb);
+    SearchResult result;
+    {
+        nb::gil_scoped_release release;
+        result = search(space, options, watch);
+    }
+    return result;
+}
+
+}  // namespace
+
+void bind_evaluators(nb::module_ &m) {
+    nb::class_<Evaluator>(m, "Evaluator", "A number for every state of a search.");
+    nb::class_<Heuristic, Evaluator>(m, "Heuristic", "An evaluator that estimates the cost to the goal.")
+        .def_prop_ro("name", [](const Heuristic &h) { return h.name; })
+        .def("evaluate", [](Heuristic &h, StateSpace &space, IntArray states) {
+            for (size_t i = 0; i < states.size(); ++i) check_state(space, states.data()[i]);
+            h.bind(space);
+            std::vector<double> values(states.size());
+            h.evaluate({states.data(), states.size()}, values.data());
+            return to_numpy(std::move(values));
+        }, "space"_a, "states"_a, "Values of states, infinity for dead ends.")
+        .def("preferred", [](Heuristic &h, StateSpace &space, int32_t state) {
+            check_state(space, state);
+            h.bind(space);
+            std::vector<int32_t> preferred;
+            h.evaluate_preferred(state, preferred);
+            return preferred;
+        }, "space"_a, "state"_a, "Operators that the heuristic prefers in a state.");
+    auto relaxed = [&m](const char *function, RelaxedKind kind, const char *name, const char *doc) {
+        m.def(function, [kind](std::shared_ptr<const GroundTask> task, const std::string &cost_type, std::string name) {
+            return make_relaxed(kind, std::move(task), cost_type_from(cost_type), std::move(name));
+        }, "task"_a, "cost_type"_a = "normal", "name"_a = name, doc);
+    };
+    relaxed("ff", RelaxedKind::hff, "ff", "hFF: cost of a relaxed plan; prefers its first operators.");
+    relaxed("hmax", RelaxedKind::hmax, "hmax", "hmax: admissible.");
+    relaxed("hadd", RelaxedKind::hadd, "add", "hadd: the sum of the goals' relaxed costs.");
+    m.def("blind", [](nb::handle, const std::string &cost_type, std::string name) {
+        return make_blind(cost_type_from(cost_type), std::move(name));
+    }, "task"_a, "cost_type"_a = "normal", "name"_a = "blind", "The cheapest operator's cost, 0 in goal states.");
+    m.def("goalcount", [](nb::handle, std::string name) { return make_goal_count(std::move(name)); }, "task"_a,
+          "name"_a = "goalcount", "The number of unsatisfied goals.");
+    m.def("g", make_g);
+    m.def("const", make_constant, "value"_a);
+    m.def("weight", make_weighted, "evaluator"_a, "weight"_a);
+    m.def("sum", make_sum, "evaluators"_a);
+    m.def("max", make_max, "evaluators"_a);
+    m.def("callback", [](nb::callable states, std::string name, nb::object operators) -> std::shared_ptr<Heuristic> {
+        return std::make_shared<CallbackHeuristic>(std::move(states), std::move(operators), std::move(name));
+    }, "states"_a, "name"_a, "operators"_a = nb::none(),
+          "A heuristic in Python: states(ids) -> float64 values; operators(ids, begin, ops) -> float64 values of the operators.");
+
+    nb::class_<OpenList>(m, "OpenList");
+    m.def("SingleOpenList", [](EvaluatorPtr key, bool pref_only) {
+        return make_ordered_open_list({std::move(key)}, pref_only, false);
+    }, "evaluator"_a, "pref_only"_a = false);
+    m.def("TieBreakingOpenList", make_ordered_open_list, "evaluators"_a, "pref_only"_a = false, "unsafe_pruning"_a = true);
+    m.def("DepthFirstOpenList", make_depth_first_open_list, "evaluator"_a);
+    m.def("AlternationOpenList", make_alternation_open_list, "lists"_a, "boost"_a = 0);
+}
+
+void bind_search(nb::module_ &m) {
+    nb::class_<SearchResult>(m, "SearchResult")
+        .def_prop_ro("status", [](const SearchResult &r) { return outcome_name(r.outcome); })
+        .def_ro("complete", &SearchResult::complete)
+        .def_ro("bounded", &SearchResult::bounded)
+        .def_ro("plan", &SearchResult::plan)
+        .def_ro("plan_cost", &SearchResult::plan_cost)
+        .def_ro("expanded", &SearchResult::expanded)
+        .def_ro("reopened", &SearchResult::reopened)
+        .def_ro("evaluated", &SearchResult::evaluated)
+        .def_ro("evaluations", &SearchResult::evaluations)
+        .def_ro("generated", &SearchResult::generated)
+        .def_ro("dead_ends", &SearchResult::dead_ends)
+        .def_ro("jumped", &SearchResult::jumped)
+        .def_ro("expanded_until_last_jump", &SearchResult::expanded_jump)
+        .def_ro("reopened_until_last_jump", &SearchResult::reopened_jump)
+        .def_ro("evaluated_until_last_jump", &SearchResult::evaluated_jump)
+        .def_ro("generated_until_last_jump", &SearchResult::generated_jump)
+        .def_ro("registered_states", &SearchResult::registered)
+        .def_ro("search_time", &SearchResult::seconds)
+        .def_prop_ro("bytes_per_state", [](const SearchResult &r) {
+            return (r.state_bytes + r.node_bytes) / static_cast<double>(std::max<int64_t>(r.registered, 1));
+        })
+        .def_ro("state_bytes", &SearchResult::state_bytes)
+        .def_ro("node_bytes", &SearchResult::node_bytes)
+        .def_ro("open_bytes", &SearchResult::open_bytes);
+
+    m.def("search", run_search, "space"_a, "open_list"_a, nb::kw_only(), "f_eval"_a.none() = nb::none(),
+          "preferred"_a = std::vector<std::shared_ptr<Heuristic>>{}, "lazy"_a = false, "reopen_closed"_a = false,
+          "cost_type"_a = "normal", "bound"_a = nb::none(), "max_time"_a = nb::none(), "max_expansions"_a = nb::none(),
+          "max_memory_kb"_a = nb::none(), "batch_size"_a = 1, "randomize_successors"_a = false,
+          "preferred_successors_first"_a = false, "random_seed"_a = 0, "log"_a.none() = nb::none(),
+          "progress"_a.none() = nb::none(), "Best-first search from the initial state of a space that has only that state.");
+    m.def("peak_memory_kb", peak_kb);
+    m.def("resident_memory_kb", resident_kb);
+}
+
+}  // namespace gsp
