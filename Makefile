@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-NATIVE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard gsp_fd/core/*.cpp gsp_fd/core/*.h training/kernel/*)
+NATIVE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard gsp_fd/core/*.cpp gsp_fd/core/*.h gsp_fd/core/*.inc training/kernel/*)
 
 .PHONY: plan test check clean
 plan: $(VENV)/.planner
@@ -24,7 +24,7 @@ $(VENV)/.python:
 
 # Editable: Python changes need nothing, changes of the native core build it again.
 $(VENV)/.planner: $(VENV)/.python $(NATIVE)
-	$(PIP) install -c constraints.txt --no-build-isolation -e '.[cpu,translate]'
+	$(PIP) install -c constraints.txt --no-build-isolation -e '.[translate]'
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.planner

@@ -21,6 +21,7 @@ from gsp_fd.model_format import (
     ACTION_NODE,
     ACTION_STATE,
     EXPONENT_LIMIT,
+    HALF_SUFFIX,
     NODE_STATE,
     OUTPUT,
     STATE_SIZES,
@@ -207,7 +208,7 @@ def build_model(
     else:
         for name, array in weights.items():
             half = fp16 and is_matrix(name)
-            stored = f"{name}.fp16" if half else name
+            stored = name + HALF_SUFFIX if half else name
             main.constants[stored] = numpy_helper.from_array(array.astype(np.float16) if half else array, stored)
             if half:
                 prologue.op("Cast", stored, output=name, to=TensorProto.FLOAT)

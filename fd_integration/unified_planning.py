@@ -217,15 +217,11 @@ def _why_no_model_fits(domain_file: Path, problem_file: Path) -> str | None:
     from gsp_fd.pddl import LiftedTask, lifted_task, read_domain, read_problem
 
     try:
-        import onnxruntime  # noqa: F401
-
         domain = read_domain(domain_file)
         task = lifted_task(domain, read_problem(problem_file, domain))
         if not isinstance(task, LiftedTask):
             return f"learned heuristics cannot take {task.reason}"
         find_model(AUTO, task)
-    except ImportError:
-        return "ONNX Runtime is not installed"
     except InputError as error:
         return error.message
     return None

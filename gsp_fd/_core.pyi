@@ -1,6 +1,6 @@
 """Native core: tasks, states, heuristics and search."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
 
 import numpy
@@ -141,6 +141,10 @@ class EncodedBatch:
     def relations(self) -> list: ...
 
     @property
+    def messages(self) -> int:
+        """Arguments of all atoms."""
+
+    @property
     def node_state(self) -> object: ...
 
     @property
@@ -164,6 +168,19 @@ class Encoder:
         """
         operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order.
         """
+
+class Network:
+    """
+    Q(s, a) of a relational network with max aggregation and a sum as its readout, on the CPU.
+    """
+
+    def __init__(self, *, d: int, layers: int, norm: str, pool: str, relations: Sequence[tuple[str, int, int]], weights: Mapping[str, Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], kept: int) -> None:
+        """
+        relations: (name, arity, hidden units); weights: the flat arrays of the ONNX file by name; kept: classes of nodes whose embeddings are kept from one call to the next, about.
+        """
+
+    def q_values(self, batch: EncodedBatch) -> object:
+        """Q of every action of the batch, in its order."""
 
 def applicable_rows(space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
     """Applicable operators of several states: (begin, operators)."""

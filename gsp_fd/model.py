@@ -4,64 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gsp_fd import _core
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
-from gsp_fd.model_format import (
-    ACTION_NODE,
-    ACTION_STATE,
-    NODE_STATE,
-    OUTPUT,
-    STATE_SIZES,
-    ModelMetadata,
-    fit_problems,
-    read_metadata,
-    relation_input,
-)
+from gsp_fd.inference import Device, Evaluator, evaluator_of, input_error
+from gsp_fd.model_format import ModelMetadata, fit_problems, read_metadata
 from gsp_fd.pddl import LiftedTask
 
-Device = Literal["auto", "cpu", "cuda"]
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
-Feeds = dict[str, Any]
 
 SHIPPED_MODELS = Path(__file__).parent / "models"
-MESSAGES_PER_CALL = {"CPUExecutionProvider": 10_000, "CUDAExecutionProvider": 2_000_000}
-"""Messages (arguments of atoms) in one call of the network, about: larger batches are split. On a CPU their arrays,
-128 bytes a message each, then stay in the cache (128 states of 488 blocks: 2.2 us a message, 3.7 us all at once)."""
-
-
-def _error(message: str, file: str | None = None) -> InputError:
-    return InputError(message, file, exit_code=ExitCode.SEARCH_INPUT_ERROR)
 
 
 class Model:
-    """An ONNX model and its session."""
+    """An ONNX model, and what evaluates it."""
 
     def __init__(self, path: str | Path, *, device: Device = "auto", threads: int = 1) -> None:
         self.path = Path(path)
         self.metadata: ModelMetadata = read_metadata(path)
-        self.session, self.provider = _session(self.path, device, threads)
-        self._inputs = [relation_input(name) for name, _ in self.metadata.relations]
-        self._messages_per_call: float = MESSAGES_PER_CALL[self.provider]
+        self.evaluator: Evaluator = evaluator_of(self.path, self.metadata, device, threads)
+        self._messages_per_call = self.evaluator.messages_per_call
         self._messages_per_state = self._messages_per_call  # the first call tells how large a state is
 
     def describe(self) -> str:
         """One line for the log."""
-        device = "CUDA" if self.provider == "CUDAExecutionProvider" else "the CPU"
-        return f"{self.path} for domain {self.metadata.domain}, on {device} ({self.provider})"
+        return f"{self.path} for domain {self.metadata.domain}, on {self.evaluator.name}"
 
     def check_fit(self, task: LiftedTask) -> None:
         """InputError with every predicate, schema, type or constant that does not fit."""
         problems = task_fit_problems(self.metadata, task)
         if problems:
             shown = problems[:5] + ([f"and {len(problems) - 5} more"] if len(problems) > 5 else [])
-            raise _error(f"the model does not fit the task: {'; '.join(shown)}", str(self.path))
+            raise input_error(f"the model does not fit the task: {'; '.join(shown)}", self.path)
 
     def encoder(self, task: LiftedTask, native_task: Any) -> Any:
         """The native encoder of states of a task for this model; ``native_task`` is its ``_core.LiftedTask``."""
@@ -70,64 +48,29 @@ class Model:
 
     def q_values(self, encoder: Any, space: Any, states: IntArray, begin: IntArray, operators: IntArray) -> FloatArray:
         """Q(states[i], operators[begin[i]:begin[i + 1]]) for all i, [len(operators)]."""
-        values, at = [np.zeros(0)], 0
+        values, at = [np.zeros(0, np.float32)], 0
         while at < len(states):
             after = min(len(states), at + self.states_per_call())
             first, last = int(begin[at]), int(begin[after])
-            piece = states[at:after], begin[at : after + 1] - first, operators[first:last]
+            rows = begin[at : after + 1] - first, operators[first:last]
             try:
-                values.append(self.evaluate(self.feeds(encoder, space, *piece)))
+                batch = encoder.encode(space, states[at:after], *rows)
+                self._messages_per_state = max(1.0, batch.messages / (after - at))
+                values.append(self.evaluator.q_values(batch))
             except MemoryError:
                 if after - at == 1:
                     raise
                 self._messages_per_call = self._messages_per_state * (after - at) / 2
                 continue
             at = after
-        return np.concatenate(values)
+        q = np.concatenate(values).astype(np.float64)
+        if not np.isfinite(q).all():
+            raise input_error("the model yields Q-values that are no numbers: its weights are damaged", self.path)
+        return q
 
     def states_per_call(self) -> int:
         """How many states like the last ones one call of the network should have."""
         return max(1, int(self._messages_per_call / self._messages_per_state))
-
-    def feeds(self, encoder: Any, space: Any, states: IntArray, begin: IntArray, operators: IntArray) -> Feeds:
-        """The inputs of the network for one call."""
-        batch = encoder.encode(space, states, begin, operators)
-        relations = batch.relations
-        self._messages_per_state = max(1.0, sum(atoms.size for atoms in relations) / max(1, len(states)))
-        return dict(zip(self._inputs, relations, strict=True)) | {
-            NODE_STATE: batch.node_state,
-            ACTION_NODE: batch.action_node,
-            ACTION_STATE: batch.action_state,
-            STATE_SIZES: batch.state_sizes,
-        }
-
-    def evaluate(self, feeds: Feeds) -> FloatArray:
-        """One call of the network."""
-        q = self._run(feeds)
-        if not np.isfinite(q).all():
-            raise _error("the model yields Q-values that are no numbers: its weights are damaged", str(self.path))
-        return q.astype(np.float64)
-
-    def _run(self, feeds: Feeds) -> npt.NDArray[np.float32]:
-        try:
-            if self.provider == "CPUExecutionProvider":
-                (q,) = self.session.run([OUTPUT], feeds)
-            else:
-                q = self._run_bound(feeds)
-        except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
-            if "alloc" in str(error).lower() or "memory" in str(error).lower():
-                raise MemoryError(str(error)) from None
-            raise _error(f"ONNX Runtime cannot evaluate the model: {error}", str(self.path)) from None
-        return np.asarray(q).reshape(-1)
-
-    def _run_bound(self, feeds: Feeds) -> Any:
-        """One copy to the device per input, and one back for the result."""
-        binding = self.session.io_binding()
-        for name, array in feeds.items():
-            binding.bind_cpu_input(name, np.ascontiguousarray(array))
-        binding.bind_output(OUTPUT, "cuda")
-        self.session.run_with_iobinding(binding)
-        return binding.copy_outputs_to_cpu()[0]
 
 
 def task_fit_problems(metadata: ModelMetadata, task: LiftedTask) -> list[str]:
@@ -210,7 +153,7 @@ def find_model(name: str, task: LiftedTask) -> Path:
     shipped = SHIPPED_MODELS / f"{name}.onnx"
     if shipped.exists():
         return shipped
-    raise _error(f"there is no model '{name}': give an .onnx file, auto, or one of {_names(shipped_models())}")
+    raise input_error(f"there is no model '{name}': give an .onnx file, auto, or one of {_names(shipped_models())}")
 
 
 def shipped_models() -> list[Path]:
@@ -225,36 +168,8 @@ def _names(paths: Sequence[Path]) -> str:
 def _fitting_model(task: LiftedTask) -> Path:
     fitting = [path for path in shipped_models() if not task_fit_problems(read_metadata(path), task)]
     if not fitting:
-        raise _error(
+        raise input_error(
             f"no shipped model fits domain {task.domain_name} (there are {_names(shipped_models())}): "
             "train one with gsp-train, or choose another heuristic"
         )
     return fitting[0]
-
-
-def _session(path: Path, device: Device, threads: int) -> tuple[Any, str]:
-    """A session and the provider it runs on. CUDA where it is usable, unless the CPU is asked for."""
-    try:
-        import onnxruntime
-    except ImportError:
-        raise InputError(
-            "learned heuristics need ONNX Runtime: run pip install 'gsp-fd[cpu]' (or 'gsp-fd[gpu]')",
-            exit_code=ExitCode.SEARCH_UNSUPPORTED,
-        ) from None
-    usable = "CUDAExecutionProvider" in onnxruntime.get_available_providers()
-    if device == "cuda" and not usable:
-        raise _error("CUDA was asked for, but this ONNX Runtime has none: install 'gsp-fd[gpu]' or say --device cpu")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    wanted = ["CUDAExecutionProvider"] * (usable and device != "cpu") + ["CPUExecutionProvider"]
-    try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=wanted)
-    except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
-        raise _error(f"ONNX Runtime cannot load the model: {error}", str(path)) from None
-    provider = session.get_providers()[0]
-    if device == "cuda" and provider != "CUDAExecutionProvider":
-        raise _error("CUDA was asked for, but ONNX Runtime cannot use it here: see its messages, or say --device cpu")
-    return session, provider

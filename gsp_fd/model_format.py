@@ -7,10 +7,10 @@ needs neither ``onnx`` nor a session: :func:`read_metadata` walks the top-level 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -31,12 +31,16 @@ ACTION_STATE = "action_state"
 STATE_SIZES = "state_sizes"
 WEIGHTS_INPUT = "weights"
 OUTPUT = "q"
+HALF_SUFFIX = ".fp16"
+"""Ends the name of an array that is stored in half precision; a Cast gives it its own name."""
 
 Aggregation = Literal["max", "smoothmax", "logsumexp"]
 Norm = Literal["post", "none"]
 Pool = Literal["phi", "sum", "mean"]
 Readout = Literal["sum", "concat"]
 IntArray = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+Parsed = TypeVar("Parsed")
 
 
 def relation_input(relation: str) -> str:
@@ -244,16 +248,21 @@ def _arity_problems(kind: str, model: Iterable[tuple[str, int]], task: Iterable[
 
 def read_metadata(path: str | Path) -> ModelMetadata:
     """Metadata of a model file. InputError if it cannot be read, is not ONNX, is truncated or of another version."""
-    file = str(path)
+    return ModelMetadata.from_strings(_parsed(path, _metadata_props), str(path))
+
+
+def read_weights(path: str | Path) -> dict[str, Floats]:
+    """The arrays of floats in a model file by name, flat; half precision is widened. InputError as above."""
+    return _parsed(path, _initializers)
+
+
+def _parsed(path: str | Path, parse: Callable[[bytes], Parsed]) -> Parsed:
     try:
-        data = Path(path).read_bytes()
+        return parse(Path(path).read_bytes())
     except OSError as error:
-        raise _error(f"cannot read the model: {error.strerror}", file) from None
-    try:
-        strings = _metadata_props(data)
+        raise _error(f"cannot read the model: {error.strerror}", str(path)) from None
     except (ValueError, IndexError):
-        raise _error("not an ONNX model, or a truncated one", file) from None
-    return ModelMetadata.from_strings(strings, file)
+        raise _error("not an ONNX model, or a truncated one", str(path)) from None
 
 
 def _error(message: str, file: str | None) -> InputError:
@@ -272,6 +281,22 @@ def _metadata_props(data: bytes) -> dict[str, str]:
     if not {1, 7, 8} <= seen:  # ir_version, graph, opset_import
         raise ValueError("no ONNX model")
     return strings
+
+
+def _initializers(data: bytes) -> dict[str, Floats]:
+    """``graph.initializer`` (field 5 of field 7) of a serialised ModelProto, those of type float or float16."""
+    types = {1: "<f4", 10: "<f2"}
+    arrays = {}
+    for number, graph in _protobuf_fields(data):
+        for inner, tensor in _protobuf_fields(graph) if number == 7 else ():
+            if inner != 5:
+                continue
+            entry = dict(_protobuf_fields(tensor))  # 2 data_type, 8 name, 9 raw_data
+            kind = _varint(entry[2], 0)[0] if 2 in entry else 0
+            if kind in types and {8, 9} <= entry.keys():
+                name = entry[8].decode().removesuffix(HALF_SUFFIX)
+                arrays[name] = np.frombuffer(entry[9], types[kind]).astype(np.float32)
+    return arrays
 
 
 def _protobuf_fields(data: bytes) -> Iterable[tuple[int, bytes]]:

@@ -3,9 +3,11 @@
     python scripts/bench_model.py BENCHMARKS/ipc2023-learning [--part load ...] [--cells 1x10 32x30 ...] [--with-fd]
 
 load:       a session, and a cold gsp-plan on 10 blocks (0.1 s and 1.0 s are the aims).
-evaluate:   Q on batches of 1, 32, 128 states of 10, 30, 100, 488 blocks: our ONNX graph, in the pieces in which the
-            planner calls it, beside torch eager (2 x is the aim) and torch.onnx.export of the same module (3 x).
-overhead:   share of the time outside ONNX Runtime in WA* with batches of 32 on 30 blocks (15 %).
+evaluate:   Q on batches of 1, 32, 128 states of 10, 30, 100, 488 blocks: our native network, which keeps nothing from
+            call to call here, beside our ONNX graph in the pieces in which the planner calls it, torch eager (2 x is
+            the aim) and torch.onnx.export of the same module (3 x).
+overhead:   share of the time outside ONNX Runtime in WA* with batches of 32 on 30 blocks (15 %), and the time of the
+            same search with the native network.
 childsnack: 100 policy steps on the hard instance p29 (60 s, 1 GB).
 blocks:     1,000 policy steps on blocksworld hard p29 (30 s, 1 GB); with --with-fd beside Fast Downward's hFF.
 repeat:     two runs with the same seed.
@@ -36,8 +38,9 @@ from torch.nn import functional
 from gsp_fd import _core
 from gsp_fd.export.writer import export_model
 from gsp_fd.generate import domain_text, generate
-from gsp_fd.model import MESSAGES_PER_CALL, LearnedHeuristic, Model
-from gsp_fd.model_format import OUTPUT, EncodedBatch
+from gsp_fd.inference import Evaluator, NativeNetwork, OnnxSession
+from gsp_fd.model import LearnedHeuristic, Model
+from gsp_fd.model_format import OUTPUT, EncodedBatch, read_weights
 from gsp_fd.task import Task, load_pddl
 from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.config import TrainingConfig
@@ -95,9 +98,9 @@ def session(model: str | bytes) -> Any:
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def traced(network: RelationalNetwork, batch: EncodedBatch, path: Path) -> Any:
+def traced(network: RelationalNetwork, batch: Any, path: Path) -> Any:
     """A session of what torch.onnx.export makes of the network, and the names of its inputs are those of ours."""
-    feeds = batch.feeds(network.relations)
+    feeds = EncodedBatch.feeds(batch, network.relations)
     axes = {name: {0: f"n{i}"} for i, name in enumerate(feeds)}
     torch.onnx.export(
         Traceable(network),
@@ -176,13 +179,11 @@ def random_walk(task: Task, count: int) -> tuple[Any, Any]:
     return space, np.array(states, np.int32)
 
 
-def encoded(model: Model, task: Task, space: Any, states: Any) -> EncodedBatch:
-    """A batch of states."""
+def encoded(model: Model, task: Task, space: Any, states: Any) -> Any:
+    """A native batch of states."""
     assert task.lifted is not None
     encoder = model.encoder(task.lifted, task.native_lifted())
-    batch = encoder.encode(space, states, *_core.applicable_rows(space, states))
-    parts = [batch.node_state, batch.action_node, batch.action_state, batch.state_sizes]
-    return EncodedBatch(tuple(np.array(atoms) for atoms in batch.relations), *(np.array(part) for part in parts))
+    return encoder.encode(space, states, *_core.applicable_rows(space, states))
 
 
 def alternate(
@@ -220,79 +221,99 @@ def bench_load(bench: Bench) -> None:
     )
 
 
+def in_pieces(
+    evaluator: Evaluator, model: Model, task: Task, space: Any, states: Any, messages_per_state: float
+) -> Callable[[], Any]:
+    """Evaluates states in the pieces in which the planner does."""
+    size = max(1, int(evaluator.messages_per_call / messages_per_state))
+    pieces = [encoded(model, task, space, states[i : i + size]) for i in range(0, len(states), size)]
+    return lambda: np.concatenate([evaluator.q_values(piece) for piece in pieces])
+
+
 def bench_evaluate(bench: Bench, cells: Sequence[str]) -> None:
-    """Our graph beside torch eager and the traced graph."""
+    """The native network beside our graph, torch eager and the traced graph."""
     network, path = bench.model(bench.blocks(10))
-    model = Model(path)
+    model = Model(path, device="cpu")
+    metadata = model.metadata
+    native = NativeNetwork(metadata.network, metadata.relations, read_weights(path), kept=0)
+    graph = OnnxSession(path, metadata, "cpu", 1)
     task = load_pddl(*bench.blocks(10))
     small = encoded(model, task, *random_walk(task, 4))
     other = traced(network, small, bench.folder / "traced.onnx")
-    print(f"{'states x blocks':16}{'messages':>10}{'ours ms':>10}{'eager':>10}{'exported':>10}   ratios to ours")
+    print(
+        f"{'states x blocks':16}{'messages':>10}{'native ms':>11}{'ONNX graph':>12}{'eager':>10}{'exported':>10}"
+        "   ratios to native"
+    )
     for cell in cells:
         states, blocks = (int(part) for part in cell.split("x"))
         task = load_pddl(*bench.blocks(blocks))
         space, walk = random_walk(task, states)
         batch = encoded(model, task, space, walk)
-        messages = sum(atoms.size for atoms in batch.relations)
-        size = max(1, int(MESSAGES_PER_CALL["CPUExecutionProvider"] / (messages / states)))  # as in Model.q_values
-        pieces = [encoded(model, task, space, walk[i : i + size]) for i in range(0, states, size)]
-        calls = [piece.feeds(network.relations) for piece in pieces]
-        feeds, tensors = batch.feeds(network.relations), GraphBatch.from_encoded(batch)
+        messages = batch.messages
+        feeds, tensors = EncodedBatch.feeds(batch, network.relations), GraphBatch.from_encoded(batch)
 
         def eager(tensors: GraphBatch = tensors) -> Any:
             with torch.inference_mode():
                 return network(tensors).numpy()
 
         runs: list[Callable[[], Any]] = [
-            lambda calls=calls: np.concatenate([model.evaluate(piece) for piece in calls]),  # type: ignore[misc]
+            *(in_pieces(evaluator, model, task, space, walk, messages / states) for evaluator in (native, graph)),
             eager,
             lambda feeds=feeds: other.run([OUTPUT], feeds)[0],  # type: ignore[misc]
         ]
         ours, *rest = (run() for run in runs)
         for values in rest:
             np.testing.assert_allclose(values, ours, rtol=1e-3, atol=1e-3)
-        own, torch_time, traced_time = alternate(runs)
+        own, graph_time, torch_time, traced_time = alternate(runs)
         met = torch_time >= 2 * own and traced_time >= 3 * own
         print(
-            f"{cell:16}{messages:10}{1000 * own:10.2f}"
+            f"{cell:16}{messages:10}{1000 * own:11.2f}{graph_time / own:11.2f}x"
             f"{torch_time / own:9.2f}x{traced_time / own:9.2f}x   {verdict(met)}",
             flush=True,
         )
 
 
+class Clock:
+    """An evaluator, timed."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.name, self.messages_per_call = evaluator.name, evaluator.messages_per_call
+        self.seconds = 0.0
+
+    def q_values(self, batch: Any) -> Any:
+        """The same call."""
+        start = time.thread_time()
+        result = self.evaluator.q_values(batch)
+        self.seconds += time.thread_time() - start
+        return result
+
+
 def bench_overhead(bench: Bench) -> None:
-    """WA* in this process, with a clock around ONNX Runtime."""
+    """WA* in this process, with a clock around the network."""
     files = bench.blocks(30)
-    task = load_pddl(*files)
-    assert task.lifted is not None
-    model = Model(bench.model(files)[1])
-    inside = 0.0
-    run = model.session.run
-
-    class Clock:
-        """The session, timed."""
-
-        def run(self, *arguments: Any) -> Any:
-            """The same call."""
-            nonlocal inside
-            start = time.thread_time()
-            result = run(*arguments)
-            inside += time.thread_time() - start
-            return result
-
-    model.session = Clock()
-    space = _core.LiftedSpace(task.native_lifted(), True)
-    learned = LearnedHeuristic(model, task.lifted, task.native_lifted(), space=space)
-    key = _core.sum([_core.g(), _core.weight(learned.native, 2)])
-    start = time.thread_time()
-    result = _core.search(space, _core.SingleOpenList(key), lazy=True, batch_size=32, max_expansions=4000)
-    total = time.thread_time() - start
-    share = 1 - inside / total
-    print(
-        f"WA* with batches of 32 on 30 blocks: {result.evaluated} states in {total:.2f} s CPU, "
-        f"{100 * share:.1f} % outside ONNX Runtime, aim 15 %: {verdict(share <= 0.15)}",
-        flush=True,
-    )
+    path = bench.model(files)[1]
+    times = []
+    for evaluator in ("ONNX Runtime", "native"):
+        task = load_pddl(*files)
+        assert task.lifted is not None
+        model = Model(path, device="cpu")
+        session = OnnxSession(path, model.metadata, "cpu", 1)
+        model.evaluator = clock = Clock(session if evaluator == "ONNX Runtime" else model.evaluator)
+        space = _core.LiftedSpace(task.native_lifted(), True)
+        learned = LearnedHeuristic(model, task.lifted, task.native_lifted(), space=space)
+        key = _core.sum([_core.g(), _core.weight(learned.native, 2)])
+        start = time.thread_time()
+        result = _core.search(space, _core.SingleOpenList(key), lazy=True, batch_size=32, max_expansions=4000)
+        times.append(time.thread_time() - start)
+        share = 1 - clock.seconds / times[-1]
+        print(
+            f"WA* with batches of 32 on 30 blocks, {evaluator}: {result.evaluated} states in {times[-1]:.2f} s CPU, "
+            f"{100 * share:.1f} % outside the network"
+            + (f", aim 15 %: {verdict(share <= 0.15)}" if evaluator == "ONNX Runtime" else ""),
+            flush=True,
+        )
+    print(f"the native network makes this search {times[0] / times[1]:.2f} x as fast", flush=True)
 
 
 def bench_policy(bench: Bench, domain: str, steps: int, limit: float) -> float:

@@ -22,6 +22,7 @@ from random_models import random_model
 from gsp_fd import _core as core
 from gsp_fd.fd_integration import plugin_task
 from gsp_fd.generate import domain_text, generate
+from gsp_fd.inference import OnnxSession
 from gsp_fd.model import LearnedHeuristic, Model, find_model
 from gsp_fd.task import Task
 from gsp_fd.translator import translate, translator_available
@@ -72,7 +73,8 @@ def expand_both(c_task: plugin.CTask, space: Any, steps: int) -> list[int]:
 @pytest.mark.parametrize("name", TEXTS)
 def test_same_tensors_and_q_values(name: str, library: Any, tmp_path: Path) -> None:
     task = tasks.load(*TEXTS[name])
-    model = Model(random_model(task, tmp_path / "model.onnx"), device="cpu")
+    model = Model(random_model(task, tmp_path / "model.onnx"), device="cpu", threads=2)
+    assert isinstance(model.evaluator, OnnxSession)
     c_task = plugin.CTask(library, plugin_task.task_text(lifted(task), model.path))
     assert c_task.call("task_model").decode() == str(model.path)
     space, encoder = core.LiftedSpace(task.native_lifted()), model.encoder(lifted(task), task.native_lifted())
@@ -86,7 +88,7 @@ def test_same_tensors_and_q_values(name: str, library: Any, tmp_path: Path) -> N
         assert array.dtype == other.dtype, input_name
         assert np.array_equal(array, other), input_name
     assert c_task.call("batch_messages") == sum(relation.size for relation in batch.relations)
-    (q,) = model.session.run(["q"], inputs)
+    (q,) = model.evaluator.session.run(["q"], inputs)
     assert np.allclose(q.reshape(-1), model.q_values(encoder, space, states, begin, operators), atol=1e-5)
     c_task.call("batch_clear")
     assert not any(array.size for array in c_task.inputs().values())

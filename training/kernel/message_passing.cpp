@@ -1,15 +1,12 @@
 // Fused relational message passing on the CPU: gather -> MLP with SiLU per relation -> aggregation per node,
 // forward and backward, without materialising what lies between. Plain C interface on float32 / int64 arrays.
 //
-// Written with GCC/Clang vector extensions and compiled for several instruction sets in one library; the widest one
-// that the machine has is chosen at run time, so that a distributed build needs no -march. Needs -ffp-contract=fast.
+// Written with GCC/Clang vector extensions for several instruction sets (simd_targets.inc). Needs -ffp-contract=fast.
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
-
-#define INLINE static inline __attribute__((always_inline))
 
 using i64 = std::int64_t;
 
@@ -47,27 +44,8 @@ struct Call {
     int aggregation;
 };
 
-namespace baseline {
-#include "message_passing.inc"
-}
-
-#if defined(__x86_64__)
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
-namespace avx2 {
-#include "message_passing.inc"
-}
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-#endif
+#define SIMD_FILE "message_passing.inc"
+#include "simd_targets.inc"
 
 }  // namespace
 
@@ -75,15 +53,9 @@ bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_support
 extern "C" int gsp_kernel_version() { return 2; }
 
 extern "C" void gsp_messages_forward(const Call *call) {
-#if defined(__x86_64__)
-    if (has_avx2()) return avx2::forward(*call);
-#endif
-    baseline::forward(*call);
+    has_avx2() ? avx2::forward(*call) : baseline::forward(*call);
 }
 
 extern "C" void gsp_messages_backward(const Call *call) {
-#if defined(__x86_64__)
-    if (has_avx2()) return avx2::backward(*call);
-#endif
-    baseline::backward(*call);
+    has_avx2() ? avx2::backward(*call) : baseline::backward(*call);
 }

@@ -1,0 +1,276 @@
+#include "network.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cstring>
+
+namespace gsp {
+namespace {
+
+constexpr uint64_t mixed(uint64_t x) {
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ull;
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ull;
+    return x ^ (x >> 32);
+}
+
+constexpr uint64_t START_COLOUR = mixed(1);
+
+void copy_rows(const std::vector<float> &from, std::span<const int32_t> rows, int64_t d, std::vector<float> &to) {
+    const auto width = static_cast<size_t>(d);
+    to.resize(rows.size() * width);
+    for (size_t i = 0; i < rows.size(); ++i)
+        std::memcpy(to.data() + i * width, from.data() + static_cast<size_t>(rows[i]) * width, width * sizeof(float));
+}
+
+}  // namespace
+
+void Numbering::reset(size_t keys) {
+    size_t wanted = 16;
+    while (wanted < 2 * keys) wanted *= 2;
+    slots_.assign(wanted, {0, -1});
+    mask_ = wanted - 1;
+    size_ = 0;
+}
+
+int32_t &Numbering::place(uint64_t key) {
+    size_t at = key & mask_;
+    while (slots_[at].number >= 0 && slots_[at].key != key) at = (at + 1) & mask_;
+    slots_[at].key = key;
+    return slots_[at].number;
+}
+
+int32_t Numbering::operator[](uint64_t key) {
+    if (2 * static_cast<size_t>(size_) >= slots_.size()) grow();
+    int32_t &number = place(key);
+    if (number < 0) number = size_++;
+    return number;
+}
+
+void Numbering::grow() {
+    std::vector<Slot> old(2 * slots_.size(), {0, -1});
+    old.swap(slots_);
+    mask_ = slots_.size() - 1;
+    for (const Slot &slot : old)
+        if (slot.number >= 0) place(slot.key) = slot.number;
+}
+
+Network::Graph::Graph(const EncodedBatch &batch) : arities(batch.arities), nodes(batch.node_state.size()) {
+    size_t rows = 0;
+    int32_t atoms = 0;
+    for (const auto &relation : batch.relations) rows += relation.size();
+    arguments.reserve(rows);
+    for (size_t r = 0; r < batch.relations.size(); ++r) {
+        relation_begin.push_back(atoms);
+        argument_begin.push_back(static_cast<int32_t>(arguments.size()));
+        for (int64_t node : batch.relations[r]) arguments.push_back(static_cast<int32_t>(node));
+        atoms += static_cast<int32_t>(batch.relations[r].size()) / arities[r];
+    }
+    relation_begin.push_back(atoms);
+    place_begin.assign(nodes + 1, 0);
+    for (int32_t node : arguments) ++place_begin[static_cast<size_t>(node) + 1];
+    for (size_t n = 0; n < nodes; ++n) place_begin[n + 1] += place_begin[n];
+    places.resize(rows);
+    std::vector<int32_t> next(place_begin.begin(), place_begin.end() - 1);
+    size_t argument = 0;
+    for (size_t r = 0; r < arities.size(); ++r)
+        for (int32_t atom = relation_begin[r]; atom < relation_begin[r + 1]; ++atom)
+            for (int32_t position = 0; position < arities[r]; ++position)
+                places[static_cast<size_t>(next[static_cast<size_t>(arguments[argument++])]++)] =
+                    static_cast<uint32_t>(atom * MAX_ARITY + position);
+}
+
+Network::Network(NetworkWeights weights, size_t kept) : weights_(std::move(weights)), kept_(kept) { forget(); }
+
+void Network::forget() {
+    known_.reset(0);
+    known_row_.clear();
+    embeddings_.assign(static_cast<size_t>(weights_.d), 0.0f);
+}
+
+std::vector<float> Network::q_values(const EncodedBatch &batch) try {
+    if (known_row_.size() > kept_) forget();
+    const Graph graph(batch);
+    Classes classes{std::vector<int32_t>(graph.nodes, 0), {START_COLOUR}, {0}};
+    for (int64_t layer = 1; layer <= weights_.layers; ++layer) classes = refine(graph, classes, layer);
+    return read_out(batch, classes);
+} catch (...) {  // out of memory: known classes may lack their embeddings
+    forget();
+    throw;
+}
+
+void Network::find_tuples(const Graph &graph, const Classes &classes) {
+    const auto atoms = static_cast<size_t>(graph.relation_begin.back());
+    // Where nearly every node is alone in its class, so is nearly every atom: looking for the others does not pay.
+    const bool all_distinct = 4 * classes.colour.size() > 3 * graph.nodes;
+    tuples_.of_atom.resize(atoms);
+    for (auto *part : {&tuples_.relation_begin, &tuples_.atom, &tuples_.slot}) part->clear();
+    tuples_.hash.clear();
+    tuples_.slots = 0;
+    numbering_.reset(all_distinct ? 0 : atoms);
+    const int32_t *argument = graph.arguments.data();
+    for (size_t r = 0; r < graph.arities.size(); ++r) {
+        const uint64_t seed = mixed(r + 1);
+        tuples_.relation_begin.push_back(static_cast<int32_t>(tuples_.atom.size()));
+        for (int32_t atom = graph.relation_begin[r]; atom < graph.relation_begin[r + 1]; ++atom) {
+            uint64_t hash = seed;
+            for (int32_t position = 0; position < graph.arities[r]; ++position, ++argument)
+                hash = mixed(hash + classes.colour[classes.of_node[*argument]]);
+            const auto found = static_cast<int32_t>(tuples_.atom.size()), tuple = all_distinct ? found : numbering_[hash];
+            tuples_.of_atom[atom] = tuple;
+            if (tuple < found) continue;
+            tuples_.hash.push_back(hash);
+            tuples_.atom.push_back(atom);
+            tuples_.slot.push_back(tuples_.slots);
+            tuples_.slots += graph.arities[r];
+        }
+    }
+    tuples_.relation_begin.push_back(static_cast<int32_t>(tuples_.atom.size()));
+}
+
+Network::Classes Network::refine(const Graph &graph, const Classes &classes, int64_t layer) {
+    find_tuples(graph, classes);
+    Classes next;
+    next.of_node.resize(graph.nodes);
+    std::vector<int32_t> member;  // a node of each class
+    seen_.assign(static_cast<size_t>(tuples_.slots), -1);
+    numbering_.reset(graph.nodes);
+    for (size_t n = 0; n < graph.nodes; ++n) {
+        uint64_t colour = classes.colour[classes.of_node[n]] + static_cast<uint64_t>(layer);
+        for (int32_t i = graph.place_begin[n]; i < graph.place_begin[n + 1]; ++i) {
+            const int32_t tuple = tuples_.of_atom[graph.places[i] / MAX_ARITY];
+            const auto position = static_cast<int32_t>(graph.places[i] % MAX_ARITY);
+            int32_t &seen = seen_[tuples_.slot[tuple] + position];
+            if (seen == static_cast<int32_t>(n)) continue;
+            seen = static_cast<int32_t>(n);
+            colour += mixed(tuples_.hash[tuple] + static_cast<uint64_t>(position));
+        }
+        colour = mixed(colour);
+        next.of_node[n] = numbering_[colour];
+        if (next.of_node[n] < static_cast<int32_t>(member.size())) continue;
+        member.push_back(static_cast<int32_t>(n));
+        next.colour.push_back(colour);
+    }
+    const bool last = layer == weights_.layers;
+    const auto width = static_cast<size_t>(weights_.d);
+    auto rows = static_cast<int32_t>(embeddings_.size() / width);
+    std::vector<int32_t> unknown;
+    for (size_t c = 0; c < member.size(); ++c) {
+        const auto number = static_cast<size_t>(known_[next.colour[c]]);
+        if (number == known_row_.size()) {
+            known_row_.push_back(rows);
+            unknown.push_back(member[c]);
+            rows += last ? 2 : 1;
+        }
+        next.row.push_back(known_row_[number]);
+    }
+    if (!unknown.empty()) compute(graph, classes, unknown, last);
+    return next;
+}
+
+/// Appends the embeddings of these nodes after one more layer; after the last one the terms of the readout instead:
+/// a row for the pool, and a row whose first number is the value as an action.
+void Network::compute(const Graph &graph, const Classes &old, std::span<const int32_t> nodes, bool last) {
+    const auto count = static_cast<int64_t>(nodes.size());
+    const auto width = static_cast<size_t>(weights_.d);
+    gather_messages(graph, old, nodes);
+    std::vector<const float *> before;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        before.push_back(embeddings_.data() + static_cast<size_t>(old.row[old.of_node[nodes[i]]]) * width);
+        if (graph.place_begin[nodes[i]] == graph.place_begin[nodes[i] + 1])
+            std::fill_n(aggregated_.data() + i * width, width, 0.0f);
+    }
+    std::vector<float> x(nodes.size() * width);
+    const bool norm = !weights_.norm_weight.empty();
+    update(weights_.update, norm ? weights_.norm_weight.data() : nullptr, weights_.norm_bias.data(), count, before.data(),
+           aggregated_.data(), x.data());
+    if (!last) {
+        embeddings_.insert(embeddings_.end(), x.begin(), x.end());
+        return;
+    }
+    std::vector<float> pooled = x, values(nodes.size() * static_cast<size_t>(weights_.action_value.outputs));
+    if (weights_.pool == Pool::phi) apply(weights_.phi, count, x.data(), pooled.data());
+    apply(weights_.action_value, count, x.data(), values.data());
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        embeddings_.insert(embeddings_.end(), pooled.begin() + i * width, pooled.begin() + (i + 1) * width);
+        embeddings_.push_back(values[i * static_cast<size_t>(weights_.action_value.outputs)]);
+        embeddings_.insert(embeddings_.end(), width - 1, 0.0f);
+    }
+}
+
+/// The maximum of the messages to each of these nodes, in aggregated_; lowest numbers where there is none.
+void Network::gather_messages(const Graph &graph, const Classes &old, std::span<const int32_t> nodes) {
+    const auto width = static_cast<size_t>(weights_.d);
+    aggregated_.assign(nodes.size() * width, -FLT_MAX);
+    first_receiver_.assign(static_cast<size_t>(tuples_.slots), -1);
+    receivers_.clear();
+    for (size_t i = 0; i < nodes.size(); ++i)
+        for (int32_t p = graph.place_begin[nodes[i]]; p < graph.place_begin[nodes[i] + 1]; ++p) {
+            const int32_t tuple = tuples_.of_atom[graph.places[p] / MAX_ARITY];
+            int32_t &first = first_receiver_[tuples_.slot[tuple] + static_cast<int32_t>(graph.places[p] % MAX_ARITY)];
+            if (first >= 0 && receivers_[first].row == static_cast<int32_t>(i)) continue;
+            receivers_.push_back({static_cast<int32_t>(i), first});
+            first = static_cast<int32_t>(receivers_.size()) - 1;
+        }
+    std::vector<int32_t> receivers, projected_row, rows;
+    std::vector<float> inputs, projected[MAX_ARITY];
+    std::vector<int32_t> row_of_class(old.row.size());
+    for (size_t r = 0; r < graph.arities.size(); ++r) {
+        const Mlp &mlp = weights_.relations[r];
+        const auto arity = static_cast<size_t>(graph.arities[r]);
+        std::vector<int32_t> atoms;  // of the tuples with receivers
+        receivers.clear();
+        for (int32_t t = tuples_.relation_begin[r]; t < tuples_.relation_begin[r + 1]; ++t) {
+            const int32_t *first = first_receiver_.data() + tuples_.slot[t];
+            if (std::all_of(first, first + arity, [](int32_t receiver) { return receiver < 0; })) continue;
+            atoms.push_back(tuples_.atom[t]);
+            receivers.insert(receivers.end(), first, first + arity);
+        }
+        if (atoms.empty()) continue;
+        projected_row.resize(atoms.size() * arity);
+        RelationMessages call{static_cast<int64_t>(atoms.size()), static_cast<int64_t>(arity), weights_.d, mlp.hidden, {},
+                              projected_row.data(), mlp.w2.data(), receivers.data(), receivers_.data(), aggregated_.data()};
+        for (size_t p = 0; p < arity; ++p) {
+            rows.clear();
+            std::fill(row_of_class.begin(), row_of_class.end(), -1);
+            for (size_t a = 0; a < atoms.size(); ++a) {
+                const auto argument = static_cast<size_t>(graph.argument_begin[r]) +
+                                      static_cast<size_t>(atoms[a] - graph.relation_begin[r]) * arity + p;
+                const int32_t cls = old.of_node[graph.arguments[argument]];
+                if (row_of_class[cls] < 0) {
+                    row_of_class[cls] = static_cast<int32_t>(rows.size());
+                    rows.push_back(old.row[cls]);
+                }
+                projected_row[a * arity + p] = row_of_class[cls];
+            }
+            copy_rows(embeddings_, rows, weights_.d, inputs);
+            projected[p].resize(rows.size() * static_cast<size_t>(mlp.hidden));
+            multiply(static_cast<int64_t>(rows.size()), weights_.d, mlp.hidden, inputs.data(),
+                     mlp.w1.data() + p * width * static_cast<size_t>(mlp.hidden), p == 0 ? mlp.b1.data() : nullptr,
+                     projected[p].data());
+            call.projected[p] = projected[p].data();
+        }
+        pass_messages(call);
+    }
+}
+
+std::vector<float> Network::read_out(const EncodedBatch &batch, const Classes &classes) const {
+    const auto width = static_cast<size_t>(weights_.d), states = batch.state_sizes.size();
+    std::vector<float> pooled(states * width, 0.0f);
+    for (size_t n = 0; n < batch.node_state.size(); ++n) {
+        const float *term = embeddings_.data() + static_cast<size_t>(classes.row[classes.of_node[n]]) * width;
+        float *sum = pooled.data() + static_cast<size_t>(batch.node_state[n]) * width;
+        for (size_t j = 0; j < width; ++j) sum[j] += term[j];
+    }
+    if (weights_.pool == Pool::mean)
+        for (size_t i = 0; i < pooled.size(); ++i) pooled[i] /= batch.state_sizes[i / width];
+    const auto outputs = static_cast<size_t>(weights_.state_value.outputs);
+    std::vector<float> of_state(states * outputs), result;
+    apply(weights_.state_value, static_cast<int64_t>(states), pooled.data(), of_state.data());
+    for (size_t a = 0; a < batch.action_node.size(); ++a) {
+        const auto row = static_cast<size_t>(classes.row[classes.of_node[static_cast<size_t>(batch.action_node[a])]]) + 1;
+        result.push_back(embeddings_[row * width] + of_state[static_cast<size_t>(batch.action_state[a]) * outputs]);
+    }
+    return result;
+}
+
+}  // namespace gsp

@@ -1,0 +1,101 @@
+// Q(s, a) of a relational network with max aggregation, on the CPU.
+//
+// After k layers a node's embedding depends only on its neighbourhood of radius k, and on the set of messages in each round,
+// not on how often a message comes. So nodes fall into classes, refined layer by layer, whose members have the same embedding:
+// each class is computed once, in all states of a batch together, and kept for the states that come next, which differ little.
+// A class is known by a 64-bit hash (its colour); two of a million classes share one with probability 3e-8.
+#pragma once
+
+#include <span>
+
+#include "encoder.h"
+#include "network_kernel.h"
+
+namespace gsp {
+
+enum class Pool { phi, sum, mean };
+
+/// The weights, as the ONNX file has them: the relations' MLPs, the update and its norm, and the parts of the readout.
+struct NetworkWeights {
+    int64_t d = 0, layers = 0;
+    Pool pool = Pool::phi;
+    std::vector<Mlp> relations;                // inputs = outputs = arity d
+    Mlp update, phi, action_value, state_value;  // phi only for Pool::phi; the values have one output, padded to 8
+    std::vector<float> norm_weight, norm_bias;   // empty: no layer norm
+};
+
+/// Numbers for 64-bit keys, in order of their first appearance.
+class Numbering {
+public:
+    /// Forgets all keys and makes room for `keys` of them; more may come.
+    void reset(size_t keys);
+    /// The number of a key; the size before it came if it is new.
+    int32_t operator[](uint64_t key);
+    int32_t size() const { return size_; }
+
+private:
+    struct Slot {
+        uint64_t key;
+        int32_t number;
+    };
+    int32_t &place(uint64_t key);
+    void grow();
+
+    std::vector<Slot> slots_;
+    size_t mask_ = 0;
+    int32_t size_ = 0;
+};
+
+class Network {
+public:
+    /// kept: classes whose embeddings are kept from one call to the next, about; 25 MB for 200,000 with d = 32.
+    Network(NetworkWeights weights, size_t kept);
+
+    size_t relations() const { return weights_.relations.size(); }
+    /// Q of every action of a batch, in the order of its action_node.
+    std::vector<float> q_values(const EncodedBatch &batch);
+
+private:
+    /// A batch as atoms over nodes, and per node the places (atom, position) where it occurs.
+    struct Graph {
+        explicit Graph(const EncodedBatch &batch);
+        std::vector<int32_t> relation_begin;  // first atom of each relation, and the end
+        std::vector<int32_t> argument_begin;  // first argument of each relation
+        std::vector<int32_t> arguments, arities;
+        std::vector<int32_t> place_begin;     // per node
+        std::vector<uint32_t> places;         // atom * MAX_ARITY + position
+        size_t nodes;
+    };
+    /// Classes of nodes after some layer.
+    struct Classes {
+        std::vector<int32_t> of_node;
+        std::vector<uint64_t> colour;
+        std::vector<int32_t> row;             // of its embedding in embeddings_
+    };
+    /// Distinct atoms over classes; one relation after another.
+    struct Tuples {
+        std::vector<int32_t> of_atom, relation_begin, atom, slot;  // slot: its first position among those of all tuples
+        std::vector<uint64_t> hash;
+        int32_t slots;
+    };
+
+    void forget();
+    void find_tuples(const Graph &graph, const Classes &classes);
+    Classes refine(const Graph &graph, const Classes &classes, int64_t layer);
+    void compute(const Graph &graph, const Classes &old, std::span<const int32_t> nodes, bool last);
+    void gather_messages(const Graph &graph, const Classes &old, std::span<const int32_t> nodes);
+    std::vector<float> read_out(const EncodedBatch &batch, const Classes &classes) const;
+
+    NetworkWeights weights_;
+    size_t kept_;
+    std::vector<float> embeddings_;                    // rows of d floats; row 0 is zero
+    Numbering known_;                                  // colours of all classes that were computed
+    std::vector<int32_t> known_row_;                   // their rows
+    Numbering numbering_;
+    Tuples tuples_;
+    std::vector<int32_t> seen_, first_receiver_;
+    std::vector<Receiver> receivers_;
+    std::vector<float> aggregated_;
+};
+
+}  // namespace gsp

@@ -1,0 +1,159 @@
+"""Q-values of encoded batches: native code on the CPU, ONNX Runtime on CUDA and for what native code does not take."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gsp_fd import _core
+from gsp_fd.errors import InputError
+from gsp_fd.exit_codes import ExitCode
+from gsp_fd.model_format import OUTPUT, EncodedBatch, Floats, ModelMetadata, NetworkConfig, read_weights
+
+Device = Literal["auto", "cpu", "cuda"]
+QValues = npt.NDArray[np.float32]
+Relations = Sequence[tuple[str, int]]
+
+LANES = 8
+
+
+class Evaluator(Protocol):
+    """What evaluates a model."""
+
+    name: str
+    messages_per_call: float
+    """Messages (arguments of atoms) that one batch should have at most, about."""
+
+    def q_values(self, batch: Any) -> QValues:
+        """Q of every action of a native encoded batch. MemoryError if it is too large."""
+
+
+class NativeNetwork:
+    """The network in native code, from the weights in the ONNX file: see ``core/network.h``."""
+
+    name = "the CPU (native code)"
+    messages_per_call = 100_000.0
+
+    def __init__(
+        self, config: NetworkConfig, relations: Relations, weights: Mapping[str, Floats], kept: int = 200_000
+    ) -> None:
+        """``kept``: classes of nodes whose embeddings are kept from call to call, about."""
+        self._network = _core.Network(
+            d=config.d,
+            layers=config.layers,
+            norm=config.norm,
+            pool=config.pool,
+            relations=[(name, arity, config.hidden_of(arity)) for name, arity in relations],
+            weights=dict(weights),
+            kept=kept,
+        )
+
+    @classmethod
+    def of_file(cls, path: Path, metadata: ModelMetadata) -> NativeNetwork | None:
+        """The network of a model; None if there is no native code for it, or the file has not the arrays it should."""
+        config = metadata.network
+        whole = config.d % LANES == 0 and config.message_hidden % LANES == 0
+        if not whole or config.aggregation != "max" or config.readout != "sum":
+            return None
+        try:
+            return cls(config, metadata.relations, read_weights(path))
+        except _core.CoreInputError:
+            return None
+
+    def q_values(self, batch: Any) -> QValues:
+        """Q of every action of the batch."""
+        return np.asarray(self._network.q_values(batch), np.float32)
+
+
+class OnnxSession:
+    """A session of ONNX Runtime, on CUDA if it can be used."""
+
+    def __init__(self, path: Path, metadata: ModelMetadata, device: Device, threads: int) -> None:
+        self.path = path
+        self.relations = metadata.relations
+        self.session, self.provider = _session(path, device, threads)
+        self.on_cuda = self.provider == "CUDAExecutionProvider"
+        self.name = f"{'CUDA' if self.on_cuda else 'the CPU'} ({self.provider})"
+        # On a CPU the arrays, 128 bytes a message each, then stay in the cache (128 states of 488 blocks: 2.2 us a
+        # message, 3.7 us all at once).
+        self.messages_per_call = 2e6 if self.on_cuda else 1e4
+
+    def q_values(self, batch: Any) -> QValues:
+        """Q of every action of the batch, in one call."""
+        feeds = EncodedBatch.feeds(batch, self.relations)
+        try:
+            q = self._bound(feeds) if self.on_cuda else self.session.run([OUTPUT], feeds)[0]
+        except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
+            if "alloc" in str(error).lower() or "memory" in str(error).lower():
+                raise MemoryError(str(error)) from None
+            raise input_error(f"ONNX Runtime cannot evaluate the model: {error}", self.path) from None
+        return np.asarray(q, np.float32).reshape(-1)
+
+    def _bound(self, feeds: dict[str, npt.NDArray[Any]]) -> Any:
+        """One copy to the device per input, and one back for the result."""
+        binding = self.session.io_binding()
+        for name, array in feeds.items():
+            binding.bind_cpu_input(name, np.ascontiguousarray(array))
+        binding.bind_output(OUTPUT, "cuda")
+        self.session.run_with_iobinding(binding)
+        return binding.copy_outputs_to_cpu()[0]
+
+
+def evaluator_of(path: Path, metadata: ModelMetadata, device: Device, threads: int) -> Evaluator:
+    """CUDA where it is asked for or usable; else native code, or ONNX Runtime for other networks and more threads."""
+    native = NativeNetwork.of_file(path, metadata) if threads == 1 and device != "cuda" else None
+    if native and (device == "cpu" or not _may_have_cuda()):
+        return native
+    session = OnnxSession(path, metadata, device, threads)
+    return session if session.on_cuda or not native else native
+
+
+def input_error(message: str, file: str | Path | None = None) -> InputError:
+    """An error in a model, or in how it is used."""
+    return InputError(message, str(file) if file else None, exit_code=ExitCode.SEARCH_INPUT_ERROR)
+
+
+def _may_have_cuda() -> bool:
+    """Whether the ONNX Runtime that is installed was built for CUDA; found without loading it, which takes long."""
+    package = importlib.util.find_spec("onnxruntime")
+    if package is None or package.origin is None:
+        return False
+    return any((Path(package.origin).parent / "capi").glob("*onnxruntime_providers_cuda*"))
+
+
+def _session(path: Path, device: Device, threads: int) -> tuple[Any, str]:
+    """A session and the provider it runs on. CUDA where it is usable, unless the CPU is asked for."""
+    try:
+        import onnxruntime
+    except ImportError:
+        raise InputError(
+            "CUDA, more threads than one, and models with another aggregation than max need ONNX Runtime: "
+            "run pip install 'gsp-fd[cpu]' (or 'gsp-fd[gpu]')",
+            exit_code=ExitCode.SEARCH_UNSUPPORTED,
+        ) from None
+    usable = "CUDAExecutionProvider" in onnxruntime.get_available_providers()
+    if device == "cuda" and not usable:
+        raise input_error(
+            "CUDA was asked for, but this ONNX Runtime has none: install 'gsp-fd[gpu]' or say --device cpu"
+        )
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    wanted = ["CUDAExecutionProvider"] * (usable and device != "cpu") + ["CPUExecutionProvider"]
+    try:
+        session = onnxruntime.InferenceSession(str(path), options, providers=wanted)
+    except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
+        raise input_error(f"ONNX Runtime cannot load the model: {error}", path) from None
+    provider = session.get_providers()[0]
+    if device == "cuda" and provider != "CUDAExecutionProvider":
+        raise input_error(
+            "CUDA was asked for, but ONNX Runtime cannot use it here: see its messages, or say --device cpu"
+        )
+    return session, provider

@@ -1,0 +1,115 @@
+"""The native network: the values of ONNX Runtime, whatever the network, the domain and what it has seen before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tasks
+from random_models import Batch, random_model
+
+from gsp_fd import _core as core
+from gsp_fd.generate import GENERATORS, domain_text, generate
+from gsp_fd.inference import NativeNetwork, OnnxSession
+from gsp_fd.model import Model
+from gsp_fd.model_format import read_metadata, read_weights
+from gsp_fd.task import Task
+
+pytest.importorskip("onnx", reason="the training extra is not installed")
+pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+
+BLOCKS = tasks.load(domain_text("blocksworld"), generate("blocksworld", 12, 4))
+SIZES = {"sokoban": 30, "floortile": 20, "visitall": 12}
+
+
+def agree(path: Path, task: Task, states: int = 40) -> None:
+    """The two evaluators agree on states of a random walk, on all at once and one by one."""
+    native, session = (Batch(Model(path, threads=threads), task, states) for threads in (1, 2))
+    assert isinstance(native.model.evaluator, NativeNetwork)
+    assert isinstance(session.model.evaluator, OnnxSession)
+    expected = session.q()
+    assert np.ptp(expected) > 1e-3
+    np.testing.assert_allclose(native.q(), expected, rtol=1e-5, atol=1e-5)
+    single = Batch(Model(path), task, states)
+    alone = [single.q(single.states[i : i + 1]) for i in range(states)]
+    np.testing.assert_allclose(np.concatenate(alone), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"pool": "sum"},
+        {"pool": "mean"},
+        {"norm": "none"},
+        {"message_hidden": 24},
+        {"d": 32, "layers": 8},
+        {"d": 24, "layers": 1},
+        {"goal_split": False},
+        {"fp16": True},
+    ],
+    ids=str,
+)
+def test_networks(tmp_path: Path, config: dict[str, Any]) -> None:
+    agree(random_model(BLOCKS, tmp_path / "m.onnx", **config), BLOCKS)
+
+
+@pytest.mark.parametrize("domain", sorted(GENERATORS))
+def test_domains(tmp_path: Path, domain: str) -> None:
+    task = tasks.load(domain_text(domain), generate(domain, SIZES.get(domain, 15), 3))
+    agree(random_model(task, tmp_path / "m.onnx"), task)
+
+
+@pytest.mark.parametrize(
+    ("domain", "problem"),
+    [(tasks.COURIER_DOMAIN, tasks.COURIER), (tasks.LAMPS_DOMAIN, tasks.lamps(5)), (tasks.TOWER_DOMAIN, tasks.TOWER)],
+)
+def test_constants_types_and_nullary_predicates(tmp_path: Path, domain: str, problem: str) -> None:
+    task = tasks.load(domain, problem)
+    agree(random_model(task, tmp_path / "m.onnx"), task)
+
+
+def test_networks_for_onnx_runtime(tmp_path: Path) -> None:
+    for config in ({"aggregation": "smoothmax"}, {"aggregation": "logsumexp"}, {"readout": "concat"}, {"d": 12}):
+        model = Model(random_model(BLOCKS, tmp_path / "m.onnx", **config))
+        assert isinstance(model.evaluator, OnnxSession), config
+
+
+def test_what_was_computed_before_changes_nothing(tmp_path: Path) -> None:
+    """Not a bit, whether embeddings are kept, known already, or thrown away after every call."""
+    path = random_model(BLOCKS, tmp_path / "m.onnx")
+    metadata = read_metadata(path)
+
+    def network(kept: int) -> NativeNetwork:
+        return NativeNetwork(metadata.network, metadata.relations, read_weights(path), kept)
+
+    walk = Batch(Model(path), BLOCKS, 50)
+    states = [walk.states[i : i + 1] for i in (*range(50), *range(0, 50, 7))]
+    batches = [walk.encoder.encode(walk.space, s, *core.applicable_rows(walk.space, s)) for s in states]
+    keeping, forgetting = network(200_000), network(0)
+    for batch in batches:
+        q = network(0).q_values(batch)
+        assert keeping.q_values(batch).tobytes() == q.tobytes()
+        assert forgetting.q_values(batch).tobytes() == q.tobytes()
+
+
+def test_interchangeable_actions_have_the_same_value(tmp_path: Path) -> None:
+    """To the last bit: their nodes are one class."""
+    domain = domain_text("childsnack")
+    task = tasks.load(domain, generate("childsnack", 25, 1))
+    walk = Batch(Model(random_model(task, tmp_path / "m.onnx")), task, 1)
+    begin, operators = core.applicable_rows(walk.space, walk.states)
+    reduced = core.LiftedSpace(task.native_lifted(), True)
+    classes = core.applicable_rows(reduced, np.array([reduced.initial_state()], np.int32))[1]
+    assert begin[-1] == len(operators) > len(classes)
+    assert len(np.unique(walk.q())) <= len(classes)
+
+
+def test_a_batch_of_another_model(tmp_path: Path) -> None:
+    blocks = Model(random_model(BLOCKS, tmp_path / "blocks.onnx"))
+    courier = tasks.load(tasks.COURIER_DOMAIN, tasks.COURIER)
+    walk = Batch(Model(random_model(courier, tmp_path / "courier.onnx")), courier, 1)
+    batch = walk.encoder.encode(walk.space, walk.states, *core.applicable_rows(walk.space, walk.states))
+    with pytest.raises(ValueError, match="other relations"):
+        blocks.evaluator.q_values(batch)
