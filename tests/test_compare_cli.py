@@ -67,6 +67,18 @@ def test_run_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert str(tmp_path) not in page
 
 
+def test_plans_beyond_the_limit_and_the_order_of_the_newest_command(tmp_path: Path) -> None:
+    pytest.importorskip("up_fast_downward", reason="Fast Downward is not installed")
+    suite, out = tower_suite(tmp_path / "tower", ("p01", "p02")), tmp_path / "out"
+    base = ["run", str(suite), "--out", str(out), "--quiet", "--max-expansions", "2", "--configurations"]
+    assert main([*base, "blind=fd:astar(blind())"]) == 0
+    assert main([*base, "hff-wastar,blind=fd:astar(blind())"]) == 0
+    assert main(["report", str(out)]) == 0
+    tables = (out / "tables.md").read_text()
+    assert "- blind: 2 more valid plan(s) within the time, found beyond the limit on expansions (tower 2)." in tables
+    assert "| Domain | hff-wastar Cov. | hff-wastar Steps | blind Cov." in tables
+
+
 def test_what_is_there_is_not_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite, out = tower_suite(tmp_path / "tower", ("p01", "p02")), tmp_path / "out"
     count = f"open({str(tmp_path / 'count')!r}, 'a').write('x')\n"

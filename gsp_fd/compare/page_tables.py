@@ -52,7 +52,9 @@ class Records:
         for result in results:
             clean = {**result, **{name: text(result.get(name)) for name in TEXTS}}
             last[tuple(clean[name] for name in ("domain", "split", "problem", "configuration"))] = clean
-        names = [text(entry.get("name")) for header in headers for entry in header.get("configurations") or []]
+        names = [
+            text(entry.get("name")) for header in reversed(headers) for entry in header.get("configurations") or []
+        ]
         places = {name: i for i, name in enumerate(dict.fromkeys([*names, *(key[3] for key in last)]))}
         ordered = sorted(
             last.values(),

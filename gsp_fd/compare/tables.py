@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -85,13 +86,13 @@ def _tex(text: str) -> str:
 
 
 class Comparison:
-    """Results by configuration and domain."""
+    """Results by configuration and domain; the newest command tells the order of the configurations."""
 
     def __init__(self, results: Results) -> None:
         self.headers = results.headers
         self.results = [result for result in results.results if result["problem"]]
         self.unreadable = [result for result in results.results if not result["problem"]]
-        named = [entry["name"] for header in results.headers for entry in header.get("configurations", [])]
+        named = [entry["name"] for header in reversed(results.headers) for entry in header.get("configurations", [])]
         present = {result["configuration"] for result in self.results}
         self.configurations = [name for name in dict.fromkeys(named) if name in present]
         self.configurations += sorted(present - set(self.configurations))
@@ -237,9 +238,17 @@ def notes(comparison: Comparison) -> list[str]:
     lines = list(dict.fromkeys(f"{result['domain']}: {result['message']}" for result in comparison.unreadable))
     for name in comparison.configurations:
         results = [result for result in comparison.results if result["configuration"] == name]
-        late = sum(result["status"] == EXPANSION_LIMIT and result["steps"] is not None for result in results)
+        late = Counter(
+            result["domain"]
+            for result in results
+            if result["status"] == EXPANSION_LIMIT and result["steps"] is not None
+        )
         if late:
-            lines.append(f"{name}: {late} more valid plan(s) within the time, found beyond the limit on expansions.")
+            places = ", ".join(f"{domain} {count}" for domain, count in sorted(late.items()))
+            lines.append(
+                f"{name}: {late.total()} more valid plan(s) within the time, found beyond the limit on expansions "
+                f"({places})."
+            )
         for status in ("invalid-plan", "input-error", "crash"):
             bad = [result for result in results if result["status"] == status]
             if bad:
