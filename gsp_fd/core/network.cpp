@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cfloat>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace gsp {
 namespace {
@@ -85,6 +87,7 @@ void Network::forget() {
     known_.reset(0);
     known_row_.clear();
     embeddings_.assign(static_cast<size_t>(weights_.d), 0.0f);
+    action_values_.clear();
 }
 
 std::vector<float> Network::q_values(const EncodedBatch &batch) try {
@@ -167,8 +170,7 @@ Network::Classes Network::refine(const Graph &graph, const Classes &classes, int
     return next;
 }
 
-/// Appends the embeddings of these nodes after one more layer; after the last one the terms of the readout instead:
-/// a row for the pool, and a row whose first number is the value as an action.
+/// Appends the embeddings of these nodes after one more layer; after the last one each is followed by its term of the pool.
 void Network::compute(const Graph &graph, const Classes &old, std::span<const int32_t> nodes, bool last) {
     const auto count = static_cast<int64_t>(nodes.size());
     const auto width = static_cast<size_t>(weights_.d);
@@ -187,13 +189,11 @@ void Network::compute(const Graph &graph, const Classes &old, std::span<const in
         embeddings_.insert(embeddings_.end(), x.begin(), x.end());
         return;
     }
-    std::vector<float> pooled = x, values(nodes.size() * static_cast<size_t>(weights_.action_value.outputs));
+    std::vector<float> pooled = x;
     if (weights_.pool == Pool::phi) apply(weights_.phi, count, x.data(), pooled.data());
-    apply(weights_.action_value, count, x.data(), values.data());
-    for (size_t i = 0; i < nodes.size(); ++i) {
-        embeddings_.insert(embeddings_.end(), pooled.begin() + i * width, pooled.begin() + (i + 1) * width);
-        embeddings_.push_back(values[i * static_cast<size_t>(weights_.action_value.outputs)]);
-        embeddings_.insert(embeddings_.end(), width - 1, 0.0f);
+    for (size_t at = 0; at < x.size(); at += width) {
+        embeddings_.insert(embeddings_.end(), x.begin() + at, x.begin() + at + width);
+        embeddings_.insert(embeddings_.end(), pooled.begin() + at, pooled.begin() + at + width);
     }
 }
 
@@ -212,7 +212,6 @@ void Network::gather_messages(const Graph &graph, const Classes &old, std::span<
             first = static_cast<int32_t>(receivers_.size()) - 1;
         }
     std::vector<int32_t> receivers, projected_row, rows;
-    std::vector<float> inputs, projected[MAX_ARITY];
     std::vector<int32_t> row_of_class(old.row.size());
     for (size_t r = 0; r < graph.arities.size(); ++r) {
         const Mlp &mlp = weights_.relations[r];
@@ -242,22 +241,30 @@ void Network::gather_messages(const Graph &graph, const Classes &old, std::span<
                 }
                 projected_row[a * arity + p] = row_of_class[cls];
             }
-            copy_rows(embeddings_, rows, weights_.d, inputs);
-            projected[p].resize(rows.size() * static_cast<size_t>(mlp.hidden));
-            multiply(static_cast<int64_t>(rows.size()), weights_.d, mlp.hidden, inputs.data(),
+            copy_rows(embeddings_, rows, weights_.d, inputs_);
+            projected_[p].resize(rows.size() * static_cast<size_t>(mlp.hidden));
+            multiply(static_cast<int64_t>(rows.size()), weights_.d, mlp.hidden, inputs_.data(),
                      mlp.w1.data() + p * width * static_cast<size_t>(mlp.hidden), p == 0 ? mlp.b1.data() : nullptr,
-                     projected[p].data());
-            call.projected[p] = projected[p].data();
+                     projected_[p].data());
+            call.projected[p] = projected_[p].data();
         }
         pass_messages(call);
     }
 }
 
-std::vector<float> Network::read_out(const EncodedBatch &batch, const Classes &classes) const {
+void Network::compute_action_values(std::span<const int32_t> rows) {
+    copy_rows(embeddings_, rows, weights_.d, inputs_);
+    const auto outputs = static_cast<size_t>(weights_.action_value.outputs);
+    std::vector<float> values(rows.size() * outputs);
+    apply(weights_.action_value, static_cast<int64_t>(rows.size()), inputs_.data(), values.data());
+    for (size_t i = 0; i < rows.size(); ++i) action_values_[rows[i]] = values[i * outputs];
+}
+
+std::vector<float> Network::read_out(const EncodedBatch &batch, const Classes &classes) {
     const auto width = static_cast<size_t>(weights_.d), states = batch.state_sizes.size();
     std::vector<float> pooled(states * width, 0.0f);
     for (size_t n = 0; n < batch.node_state.size(); ++n) {
-        const float *term = embeddings_.data() + static_cast<size_t>(classes.row[classes.of_node[n]]) * width;
+        const float *term = embeddings_.data() + static_cast<size_t>(classes.row[classes.of_node[n]] + 1) * width;
         float *sum = pooled.data() + static_cast<size_t>(batch.node_state[n]) * width;
         for (size_t j = 0; j < width; ++j) sum[j] += term[j];
     }
@@ -266,10 +273,15 @@ std::vector<float> Network::read_out(const EncodedBatch &batch, const Classes &c
     const auto outputs = static_cast<size_t>(weights_.state_value.outputs);
     std::vector<float> of_state(states * outputs), result;
     apply(weights_.state_value, static_cast<int64_t>(states), pooled.data(), of_state.data());
-    for (size_t a = 0; a < batch.action_node.size(); ++a) {
-        const auto row = static_cast<size_t>(classes.row[classes.of_node[static_cast<size_t>(batch.action_node[a])]]) + 1;
-        result.push_back(embeddings_[row * width] + of_state[static_cast<size_t>(batch.action_state[a]) * outputs]);
+    action_values_.resize(embeddings_.size() / width, std::numeric_limits<float>::quiet_NaN());
+    std::vector<int32_t> rows, unknown;
+    for (int64_t node : batch.action_node) {
+        rows.push_back(classes.row[classes.of_node[static_cast<size_t>(node)]]);
+        if (std::isnan(action_values_[rows.back()])) unknown.push_back(rows.back());
     }
+    compute_action_values(unknown);
+    for (size_t a = 0; a < rows.size(); ++a)
+        result.push_back(action_values_[rows[a]] + of_state[static_cast<size_t>(batch.action_state[a]) * outputs]);
     return result;
 }
 

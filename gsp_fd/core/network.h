@@ -84,18 +84,20 @@ private:
     Classes refine(const Graph &graph, const Classes &classes, int64_t layer);
     void compute(const Graph &graph, const Classes &old, std::span<const int32_t> nodes, bool last);
     void gather_messages(const Graph &graph, const Classes &old, std::span<const int32_t> nodes);
-    std::vector<float> read_out(const EncodedBatch &batch, const Classes &classes) const;
+    std::vector<float> read_out(const EncodedBatch &batch, const Classes &classes);
+    void compute_action_values(std::span<const int32_t> rows);
 
     NetworkWeights weights_;
     size_t kept_;
-    std::vector<float> embeddings_;                    // rows of d floats; row 0 is zero
+    std::vector<float> embeddings_;                    // rows of d floats; row 0 is zero; after the last layer two for a class
+    std::vector<float> action_values_;                 // by row: value of a node as an action, NaN if nobody asked
     Numbering known_;                                  // colours of all classes that were computed
     std::vector<int32_t> known_row_;                   // their rows
     Numbering numbering_;
     Tuples tuples_;
     std::vector<int32_t> seen_, first_receiver_;
     std::vector<Receiver> receivers_;
-    std::vector<float> aggregated_;
+    std::vector<float> aggregated_, inputs_, projected_[MAX_ARITY];
 };
 
 }  // namespace gsp

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 namespace gsp {
 namespace {
@@ -11,6 +12,8 @@ using i64 = int64_t;
 // Rows per block: a block's activations stay in the L1 cache; a multiple of the micro-kernel's six rows.
 constexpr i64 BLOCK = 48;
 constexpr float LAYER_NORM_EPSILON = 1e-5f;
+
+std::unique_ptr<float[]> scratch(i64 size) { return std::make_unique_for_overwrite<float[]>(static_cast<size_t>(size)); }
 
 #define SIMD_FILE "network_kernel.inc"
 #include "simd_targets.inc"
