@@ -63,7 +63,7 @@ private:
         int32_t value = 0;
         auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size())
-            fail("'" + std::string(digits) + "' is no number (" + what + ")");
+            fail(std::string("'").append(digits) + "' is no number (" + what + ")");
         return value;
     }
     int32_t index(const char *what, size_t count) {
