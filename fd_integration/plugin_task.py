@@ -1,4 +1,4 @@
-"""Task files for the plugin in Fast Downward's source tree: a lifted task and what a model takes of it, as text.
+"""Task files for the plugin in Fast Downward's source tree: a lifted task and a model for it, as text.
 
 ``python -m gsp_fd.fd_integration.plugin_task --model NAME --domain FILE --problem FILE --output FILE``. The format is
 read by ``gsp_fd/core/task_file.cpp``: a line is a keyword and its arguments; the README of the plugin lists them.
@@ -7,24 +7,25 @@ read by ``gsp_fd/core/task_file.cpp``: a line is a keyword and its arguments; th
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from gsp_fd._core import CoreInputError
 from gsp_fd.errors import InputError
 from gsp_fd.exit_codes import ExitCode
 from gsp_fd.fd_integration.pddl_files import find_pddl_files, load_lifted
 from gsp_fd.fd_integration.plans import write_atomically
+from gsp_fd.inference import NativeNetwork
 from gsp_fd.model import find_model, relation_specs, task_fit_problems
-from gsp_fd.model_format import ModelMetadata, read_metadata, relation_input
+from gsp_fd.model_format import ModelMetadata, read_metadata, read_weights
 from gsp_fd.pddl import LiftedTask
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 def task_text(task: LiftedTask, model: Path) -> bytes:
-    """The task file of a task for a model; InputError if the model does not fit."""
+    """The task file of a task for a model; InputError if the model does not fit or the plugin cannot compute it."""
     metadata = read_metadata(model)
     if problems := task_fit_problems(metadata, task):
         message = f"the model does not fit the task: {'; '.join(problems[:5])}"
@@ -32,7 +33,6 @@ def task_text(task: LiftedTask, model: Path) -> bytes:
     lines = [
         ("gsp-task", FORMAT_VERSION),
         ("model", model.absolute()),
-        *(("runtime", library) for library in _runtime_libraries()),
         ("metric", int(task.use_costs)),
         *_symbols(task),
         *_schemas(task),
@@ -40,6 +40,7 @@ def task_text(task: LiftedTask, model: Path) -> bytes:
         *(("goal", predicate, *args) for predicate, args in task.goal_positive),
         *(("not_goal", predicate, *args) for predicate, args in task.goal_negative),
         *_relations(metadata, task),
+        *_weights(metadata, model),
         ("end",),
     ]
     text = "".join(" ".join(map(str, line)) + "\n" for line in lines)
@@ -71,16 +72,29 @@ def _schemas(task: LiftedTask) -> Lines:
 
 def _relations(metadata: ModelMetadata, task: LiftedTask) -> Lines:
     specs: Iterable[tuple[str, int, int]] = relation_specs(metadata, task)
-    for (name, _), spec in zip(metadata.relations, specs, strict=True):
-        yield "relation", *spec, relation_input(name)
+    for (name, arity), spec in zip(metadata.relations, specs, strict=True):
+        yield "relation", *spec, metadata.network.hidden_of(arity), name
 
 
-def _runtime_libraries() -> list[Path]:
-    """The library inside the Python package onnxruntime, if it is installed; found without loading it."""
-    package = importlib.util.find_spec("onnxruntime")
-    if package is None or package.origin is None:
-        return []
-    return sorted((Path(package.origin).parent / "capi").glob("libonnxruntime.so.*"))[:1]
+def _weights(metadata: ModelMetadata, model: Path) -> Lines:
+    """The shape of the network, and its arrays: eight hexadecimal digits for the bits of each float."""
+    network = metadata.network
+    if not NativeNetwork.takes(network):
+        raise InputError(
+            "the plugin takes networks with max aggregation, a sum as readout, and widths that are multiples of 8; "
+            f"this one has aggregation {network.aggregation}, readout {network.readout}, d = {network.d} and "
+            f"message_hidden = {network.message_hidden}: use gsp-plan or gsp-fd-build, or train with max aggregation",
+            str(model),
+            exit_code=ExitCode.SEARCH_UNSUPPORTED,
+        )
+    arrays = read_weights(model)
+    try:
+        NativeNetwork(network, metadata.relations, arrays, kept=0)
+    except CoreInputError as error:
+        message = f"the model is damaged: {error.args[0]}"
+        raise InputError(message, str(model), exit_code=ExitCode.SEARCH_INPUT_ERROR) from None
+    yield "network", network.d, network.layers, network.norm, network.pool
+    yield from (("weights", name, array.astype(">f4").tobytes().hex()) for name, array in arrays.items())
 
 
 def parser() -> argparse.ArgumentParser:

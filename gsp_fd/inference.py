@@ -53,15 +53,19 @@ class NativeNetwork:
             kept=kept,
         )
 
+    @staticmethod
+    def takes(config: NetworkConfig) -> bool:
+        """Whether there is native code for such a network."""
+        whole = config.d % LANES == 0 and config.message_hidden % LANES == 0
+        return whole and config.aggregation == "max" and config.readout == "sum"
+
     @classmethod
     def of_file(cls, path: Path, metadata: ModelMetadata) -> NativeNetwork | None:
         """The network of a model; None if there is no native code for it, or the file has not the arrays it should."""
-        config = metadata.network
-        whole = config.d % LANES == 0 and config.message_hidden % LANES == 0
-        if not whole or config.aggregation != "max" or config.readout != "sum":
+        if not cls.takes(metadata.network):
             return None
         try:
-            return cls(config, metadata.relations, read_weights(path))
+            return cls(metadata.network, metadata.relations, read_weights(path))
         except _core.CoreInputError:
             return None
 

@@ -18,25 +18,24 @@ ROOT = Path(__file__).parents[1]
 PLUGIN, CORE = ROOT / "fd_integration" / "plugin", ROOT / "gsp_fd" / "core"
 STRICT = ["-std=c++20", "-O1", "-fPIC", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 GOAL, DEAD_END = 1, 2
-FOLDERS = {
-    "GSP_FD_SOURCES": "a checkout of Fast Downward to build the plugin into",
-    "GSP_ONNXRUNTIME_INCLUDE": "the folder of onnxruntime_c_api.h",
-}
-"""What the environment variables of these tests name."""
 
 
-def core_sources() -> list[Path]:
-    """The sources of the target ``gsp_c``, from its CMake file."""
-    names = re.search(r"set\(GSP_C_SOURCES (.*)\)", (PLUGIN / "gsp_c.cmake").read_text())
+def core_sources() -> list[str | Path]:
+    """The sources of the target ``gsp_c``, with the options of the one that has some, from its CMake file."""
+    text = (PLUGIN / "gsp_c.cmake").read_text()
+    names = re.search(r"set\(GSP_C_SOURCES ([^)]*)\)", text)
+    options = re.search(r'COMPILE_OPTIONS "(.*)"', text)
     assert names
-    return [CORE / f"{name}.cpp" for name in names[1].split()]
+    assert options
+    return [*options[1].split(";"), *(CORE / f"{name}.cpp" for name in names[1].split())]
 
 
-def from_environment(variable: str) -> Path:
-    """A folder that an environment variable names; skip where it is not set: nothing on PyPI has these files."""
-    if variable not in os.environ:
-        pytest.skip(f"{variable} is not set: it names {FOLDERS[variable]}, see fd_integration/plugin/README.md")
-    return Path(os.environ[variable])
+def fast_downward_sources() -> Path:
+    """The checkout that GSP_FD_SOURCES names; skip where it is not set: nothing on PyPI has these files."""
+    if "GSP_FD_SOURCES" not in os.environ:
+        reason = "it names a checkout of Fast Downward to build the plugin into, see fd_integration/plugin/README.md"
+        pytest.skip(f"GSP_FD_SOURCES is not set: {reason}")
+    return Path(os.environ["GSP_FD_SOURCES"])
 
 
 def compile_strictly(target: Path, *arguments: str | Path) -> Path:
@@ -48,16 +47,6 @@ def compile_strictly(target: Path, *arguments: str | Path) -> Path:
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return target
-
-
-class _Array(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("is_float", ctypes.c_int),
-        ("data", ctypes.c_void_p),
-        ("rows", ctypes.c_size_t),
-        ("columns", ctypes.c_size_t),
-    )
 
 
 def load_library(path: Path) -> Any:
@@ -79,8 +68,8 @@ def load_library(path: Path) -> Any:
         "gsp_batch_add": (ctypes.c_int, [pointer, ctypes.c_int32]),
         "gsp_batch_messages": (size, [pointer]),
         "gsp_batch_clear": (None, [pointer]),
-        "gsp_num_inputs": (size, [pointer]),
-        "gsp_batch_input": (_Array, [pointer, size]),
+        "gsp_batch_action_states": (ctypes.POINTER(ctypes.c_int64), [pointer, ctypes.POINTER(size)]),
+        "gsp_batch_q_values": (ctypes.POINTER(ctypes.c_float), [pointer, ctypes.POINTER(size)]),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(library, name)
@@ -121,13 +110,13 @@ class CTask:
         count = self.call("successors", state, *map(ctypes.byref, pointers))
         return pointers[0][:count], pointers[1][:count]
 
-    def inputs(self) -> dict[str, npt.NDArray[Any]]:
-        """The inputs of the network for the batch, copied."""
-        result = {}
-        for number in range(self.call("num_inputs")):
-            array = self.call("batch_input", number)
-            kind = np.float32 if array.is_float else np.int64
-            shape = (array.rows, array.columns) if array.columns else (array.rows,)
-            data = ctypes.string_at(array.data, int(np.prod(shape)) * np.dtype(kind).itemsize) if array.data else b""
-            result[array.name.decode()] = np.frombuffer(data, dtype=kind).reshape(shape)
-        return result
+    def action_states(self) -> list[int]:
+        """The state of each action of the batch, as its place in the batch."""
+        count = ctypes.c_size_t()
+        return self.call("batch_action_states", ctypes.byref(count))[: count.value]
+
+    def q_values(self) -> npt.NDArray[np.float32]:
+        """Q-values of the actions of the batch."""
+        count = ctypes.c_size_t()
+        values = self.call("batch_q_values", ctypes.byref(count))
+        return np.array(values[: count.value], np.float32)

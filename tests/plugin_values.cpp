@@ -38,7 +38,7 @@ int main(int, char **argv) {
     try {
         std::ifstream file(argv[1], std::ios::binary);
         std::string text{std::istreambuf_iterator<char>(file), {}};
-        StateValues values(read_task(text, argv[1]), 1, std::stoi(argv[2]) != 0, std::stoul(argv[3]));
+        StateValues values(read_task(text, argv[1]), std::stoi(argv[2]) != 0, std::stoul(argv[3]));
         walk(values);
     } catch (const std::runtime_error &error) {
         std::fprintf(stderr, "%s\n", error.what());

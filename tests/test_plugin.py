@@ -1,7 +1,7 @@
-"""The plugin for Fast Downward's source tree: its task files, the C interface of the core, the network, Fast Downward.
+"""The plugin for Fast Downward's source tree: its task files, the C interface of the core, its values, Fast Downward.
 
-Two variables let more of it run: GSP_ONNXRUNTIME_INCLUDE, a folder with onnxruntime_c_api.h, and GSP_FD_SOURCES, a
-checkout of Fast Downward, in which builds/gsp is made (minutes, the first time).
+The last part runs where GSP_FD_SOURCES names a checkout of Fast Downward, in which builds/gsp is made (minutes, the
+first time).
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ import tasks
 from random_models import random_model
 
 from gsp_fd import _core as core
+from gsp_fd.errors import InputError
 from gsp_fd.fd_integration import plugin_task
 from gsp_fd.generate import domain_text, generate
-from gsp_fd.inference import OnnxSession
+from gsp_fd.inference import NativeNetwork, OnnxSession
 from gsp_fd.model import LearnedHeuristic, Model, find_model
 from gsp_fd.task import Task
 from gsp_fd.translator import translate, translator_available
@@ -33,22 +34,36 @@ TEXTS = {
     "lamps": (tasks.LAMPS_DOMAIN, tasks.lamps(4, "(lit l0) (not (lit l1)) (not (lit l2))")),
     **{name: (domain_text(name), generate(name, size, 3)) for name, size in (("rovers", 12), ("satellite", 12))},
 }
+CONFIGS: list[dict[str, Any]] = [{}, {"pool": "mean", "norm": "none"}, {"message_hidden": 24, "fp16": True}]
 SHIPPED = {name: (domain_text(name), generate(name, 8, 1)) for name in ("blocksworld", "ferry", "miconic")}
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def library_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("plugin") / "libgsp_c.so"
-    return plugin.load_library(plugin.compile_strictly(target, "-shared", *plugin.core_sources()))
+    return plugin.compile_strictly(target, "-shared", *plugin.core_sources())
 
 
 @pytest.fixture(scope="session")
-def values_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    header = plugin.from_environment("GSP_ONNXRUNTIME_INCLUDE")
-    sources = [plugin.PLUGIN / "q_network.cc", plugin.PLUGIN / "state_values.cc", *plugin.core_sources()]
-    program = Path(__file__).with_name("plugin_values.cpp")
-    target = tmp_path_factory.mktemp("plugin") / "values"
-    return plugin.compile_strictly(target, f"-I{plugin.PLUGIN}", "-isystem", header, program, *sources, "-ldl")
+def library(library_file: Path) -> Any:
+    return plugin.load_library(library_file)
+
+
+def compile_program(library_file: Path, name: str, *sources: Path) -> Path:
+    """A program of these tests, with the library."""
+    main, run_path = Path(__file__).with_name(f"{name}.cpp"), f"-Wl,-rpath,{library_file.parent}"
+    target = library_file.with_name(name)
+    return plugin.compile_strictly(target, f"-I{plugin.PLUGIN}", main, *sources, library_file, run_path)
+
+
+@pytest.fixture(scope="session")
+def values_program(library_file: Path) -> Path:
+    return compile_program(library_file, "plugin_values", plugin.PLUGIN / "state_values.cc")
+
+
+@pytest.fixture(scope="session")
+def tensors_program(library_file: Path) -> Path:
+    return compile_program(library_file, "plugin_tensors")
 
 
 def lifted(task: Task) -> Any:
@@ -71,27 +86,46 @@ def expand_both(c_task: plugin.CTask, space: Any, steps: int) -> list[int]:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_same_tensors_and_q_values(name: str, library: Any, tmp_path: Path) -> None:
+def test_same_tensors(name: str, library: Any, tensors_program: Path, tmp_path: Path) -> None:
     task = tasks.load(*TEXTS[name])
-    model = Model(random_model(task, tmp_path / "model.onnx"), device="cpu", threads=2)
-    assert isinstance(model.evaluator, OnnxSession)
-    c_task = plugin.CTask(library, plugin_task.task_text(lifted(task), model.path))
-    assert c_task.call("task_model").decode() == str(model.path)
+    model = Model(random_model(task, tmp_path / "model.onnx"))
+    (tmp_path / "task.gsp").write_bytes(plugin_task.task_text(lifted(task), model.path))
     space, encoder = core.LiftedSpace(task.native_lifted()), model.encoder(lifted(task), task.native_lifted())
+    c_task = plugin.CTask(library, (tmp_path / "task.gsp").read_bytes())
+    states = np.array(expand_both(c_task, space, 8), dtype=np.int32)
+    batch = encoder.encode(space, states, *core.applicable_rows(space, states))
+    expected = [*batch.relations, batch.node_state, batch.action_node, batch.action_state, batch.state_sizes]
+    command = [str(tensors_program), str(tmp_path / "task.gsp")]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [[int(n) for n in line.split()] for line in lines] == [array.reshape(-1).tolist() for array in expected]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("config", CONFIGS, ids=str)
+def test_same_q_values(name: str, config: dict[str, Any], library: Any, tmp_path: Path) -> None:
+    """Those of the Python side, natively and by ONNX Runtime."""
+    task = tasks.load(*TEXTS[name])
+    path = random_model(task, tmp_path / "model.onnx", **config)
+    c_task = plugin.CTask(library, plugin_task.task_text(lifted(task), path))
+    assert c_task.call("task_model").decode() == str(path)
+    assert (c_task.action_states(), c_task.q_values().size) == ([], 0)
+    space = core.LiftedSpace(task.native_lifted())
     states = np.array(expand_both(c_task, space, 8), dtype=np.int32)
     assert [c_task.call("batch_add", int(state)) for state in states] == [0] * len(states)
     begin, operators = core.applicable_rows(space, states)
-    batch, inputs = encoder.encode(space, states, begin, operators), c_task.inputs()
-    expected = [*batch.relations, batch.node_state, batch.action_node, batch.action_state, batch.state_sizes]
-    assert len(inputs) == len(expected)
-    for (input_name, array), other in zip(inputs.items(), expected, strict=True):
-        assert array.dtype == other.dtype, input_name
-        assert np.array_equal(array, other), input_name
-    assert c_task.call("batch_messages") == sum(relation.size for relation in batch.relations)
-    (q,) = model.evaluator.session.run(["q"], inputs)
-    assert np.allclose(q.reshape(-1), model.q_values(encoder, space, states, begin, operators), atol=1e-5)
+    q = c_task.q_values()
+    for threads, evaluator, tolerance in ((1, NativeNetwork, 2e-6), (2, OnnxSession, 1e-5)):
+        model = Model(path, device="cpu", threads=threads)
+        assert isinstance(model.evaluator, evaluator)
+        encoder = model.encoder(lifted(task), task.native_lifted())
+        expected = model.q_values(encoder, space, states, begin, operators)
+        np.testing.assert_allclose(q, expected, rtol=0, atol=tolerance)
+        batch = encoder.encode(space, states, begin, operators)
+        assert c_task.action_states() == batch.action_state.tolist()
+        assert c_task.call("batch_messages") == batch.messages
+    assert c_task.q_values().tobytes() == q.tobytes(), "what was computed before changes nothing"
     c_task.call("batch_clear")
-    assert not any(array.size for array in c_task.inputs().values())
+    assert (c_task.action_states(), c_task.q_values().size, c_task.call("batch_messages")) == ([], 0, 0)
 
 
 def test_states_by_the_names_of_atoms(courier: Any, library: Any, tmp_path: Path) -> None:
@@ -128,15 +162,20 @@ def test_goals_and_dead_ends_are_not_encoded(library: Any, tmp_path: Path) -> No
         assert c_task.call("batch_add", 0) == 0
         ((successor,), (cost,)) = c_task.successors(0)
         assert (c_task.call("batch_add", successor), cost) == (kind, 1)
-        assert c_task.inputs()["state_sizes"].tolist() == [3.0]
+        assert c_task.action_states() == [0]
+        assert len(c_task.q_values()) == 1
+
+
+LIFT = "relation action 0 2 16 action@lift"
+BIAS = "weights norm.bias " + 8 * "00000000"
 
 
 @pytest.mark.parametrize(
     ("line", "changed", "message"),
     [
-        ("gsp-task 1", "gsp-task 2", "line 1: version 2 of the format, but this program reads version 1"),
-        ("gsp-task 1", "begin_version", "line 1: not a task file of gsp-fd"),
-        ("gsp-task 1", "gsp-task 1x", "line 1: '1x' is no number (version)"),
+        ("gsp-task 2", "gsp-task 1", "line 1: version 1 of the format, but this program reads version 2"),
+        ("gsp-task 2", "begin_version", "line 1: not a task file of gsp-fd"),
+        ("gsp-task 2", "gsp-task 2x", "line 1: '2x' is no number (version)"),
         ("metric 0", "metric 2", "line 3: the flag must be from 0 to 1"),
         ("metric 0", "metre 0", "line 3: unknown keyword 'metre'"),
         ("metric 0", "metric 0 0", "line 3: '0' is too much in this line"),
@@ -148,9 +187,24 @@ def test_goals_and_dead_ends_are_not_encoded(library: Any, tmp_path: Path) -> No
         ("positive 2 0", "positive 2 -5", "term -5 is neither a parameter nor an object"),
         ("positive 2 0", "positive 2", "'' is no number (term)"),
         ("init 1 0", "init 9 0", "there is no predicate 9"),
-        ("relation action 0 2 relation:action@lift", "relation action 0 3 x", "the relation has 3 columns"),
-        ("relation action 0 2 relation:action@lift", "relation deed 0 2 x", "unknown kind of relation 'deed'"),
-        ("relation action 0 2 relation:action@lift", "relation action 9 2 x", "the relation has 2 columns"),
+        (LIFT, "relation action 0 3 16 x", "the relation has 3 columns"),
+        (LIFT, "relation deed 0 2 16 x", "unknown kind of relation 'deed'"),
+        (LIFT, "relation action 9 2 16 x", "the relation has 2 columns"),
+        (LIFT, "relation action 0 2 12 action@lift", "hidden units come in multiples of 8"),
+        (LIFT, "relation action 0 2 24 action@lift", "the weights action@lift.w1 have another size"),
+        (LIFT, "relation action 0 2 16 action@left", "there are no weights action@left.w1"),
+        ("network 8 3 post phi", "network 12 3 post phi", "d must be a multiple of 8"),
+        ("network 8 3 post phi", "network 2147483640 3 post phi", "d must be a multiple of 8, at most 65536"),
+        ("network 8 3 post phi", "network 8 0 post phi", "layers positive"),
+        ("network 8 3 post phi", "network 8 3 pre phi", "unknown norm 'pre'"),
+        ("network 8 3 post phi", "network 8 3 post max", "unknown pool 'max'"),
+        ("network 8 3 post phi", "", "the file has no model, no network"),
+        (BIAS, BIAS[:-1], "the weights norm.bias have not eight digits each"),
+        (BIAS, BIAS[:-8], "the weights norm.bias have another size"),
+        (BIAS, f"{BIAS}\n{BIAS}", "the weights norm.bias stand here twice"),
+        (BIAS, BIAS.replace("norm", "form"), "there are no weights norm.bias"),
+        (BIAS, "", "there are no weights norm.bias"),
+        *((BIAS, BIAS[:-8] + bits, "norm.bias are not all numbers") for bits in ("0000000x", "-0000000", "7fc00000")),
         ("end", "", "the file ends without 'end'"),
     ],
 )
@@ -164,8 +218,7 @@ def test_wrong_task_files(tower_text: str, library: Any, line: str, changed: str
 @pytest.fixture(scope="session")
 def tower_text(tower: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     model = random_model(tasks.load(*TEXTS["tower"]), tmp_path_factory.mktemp("model") / "tower.onnx")
-    text = plugin_task.task_text(tower, model).decode()
-    return re.sub("runtime .*\n", "", text)
+    return plugin_task.task_text(tower, model).decode()
 
 
 def test_any_truncated_task_file_is_refused(tower_text: str, library: Any) -> None:
@@ -192,17 +245,49 @@ def test_command_writes_a_task_file(tmp_path: Path, library: Any, capfdbinary: A
     assert sorted(path.name for path in tmp_path.iterdir()) == ["domain.pddl", "p01.pddl", "task.gsp"]
 
 
-def learned_values(task: Task) -> tuple[LearnedHeuristic, Any]:
+@pytest.mark.parametrize(
+    "config",
+    [{"aggregation": "smoothmax"}, {"readout": "concat"}, {"d": 12}, {"message_hidden": 12}],
+    ids=str,
+)
+def test_networks_that_the_plugin_does_not_take(config: dict[str, Any], tmp_path: Path, capfd: Any) -> None:
+    model = random_model(tasks.load(*TEXTS["tower"]), tmp_path / "model.onnx", **config)
+    for name, text in zip(("domain.pddl", "problem.pddl"), TEXTS["tower"], strict=True):
+        (tmp_path / name).write_text(text)
+    files = [f"--{name}={tmp_path / name}.pddl" for name in ("domain", "problem")]
+    assert plugin_task.main([*files, f"--model={model}", "--output", str(tmp_path / "task.gsp")]) == 34
+    error = capfd.readouterr().err
+    assert "the plugin takes networks with max aggregation" in error
+    assert "use gsp-plan or gsp-fd-build, or train with" in error
+    assert not (tmp_path / "task.gsp").exists()
+
+
+def test_models_without_their_arrays(tower: Any, tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    path = random_model(tasks.load(*TEXTS["tower"]), tmp_path / "model.onnx")
+    model = onnx.load(path)
+    for tensor in model.graph.initializer:
+        tensor.name = tensor.name.replace("update.w1", "update.other")
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(InputError, match=r"the model is damaged: there are no weights update\.w1") as caught:
+        plugin_task.task_text(tower, path)
+    assert (caught.value.exit_code, caught.value.file) == (33, str(path))
+
+
+def learned_values(task: Task, threads: int = 1) -> tuple[LearnedHeuristic, Any]:
     space = core.LiftedSpace(task.native_lifted())
-    model = Model(find_model("auto", lifted(task)), device="cpu")
+    model = Model(find_model("auto", lifted(task)), device="cpu", threads=threads)
     return LearnedHeuristic(model, lifted(task), task.native_lifted(), space=space), space
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 @pytest.mark.parametrize("parent_q", [False, True])
-def test_values_of_the_network(name: str, parent_q: bool, values_program: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", [1, 2], ids=["native", "onnxruntime"])
+def test_values_of_the_network(name: str, parent_q: bool, threads: int, values_program: Path, tmp_path: Path) -> None:
+    if threads > 1:
+        pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     task = tasks.load(*SHIPPED[name])
-    learned, space = learned_values(task)
+    learned, space = learned_values(task, threads)
     file = tmp_path / "task.gsp"
     file.write_bytes(plugin_task.task_text(lifted(task), learned.model.path))
     outputs = []
@@ -230,28 +315,25 @@ def test_values_of_the_network(name: str, parent_q: bool, values_program: Path, 
         assert np.allclose(forgetful, keeping, atol=1e-4), "forgetting states changes nothing"
 
 
-def test_no_runtime_and_no_model(values_program: Path, tower_text: str, tmp_path: Path) -> None:
-    def error(text: str, **environment: str) -> str:
+def test_a_network_that_overflows(values_program: Path, tower_text: str, tmp_path: Path) -> None:
+    def error(text: str) -> str:
         (tmp_path / "task.gsp").write_text(text)
-        run = subprocess.run(
-            [str(values_program), str(tmp_path / "task.gsp"), "0", "0"],
-            capture_output=True, text=True, env={**os.environ, **environment},
-        )  # fmt: skip
+        command = [str(values_program), str(tmp_path / "task.gsp"), "0", "0"]
+        run = subprocess.run(command, capture_output=True, text=True)
         assert run.returncode == 1
         return run.stderr
 
-    assert "cannot load ONNX Runtime" in error(tower_text, GSP_ONNXRUNTIME="/nowhere/libonnxruntime.so")
-    assert "is no ONNX Runtime of version 1.17" in error(tower_text, GSP_ONNXRUNTIME="libm.so.6")
-    (library,) = plugin_task._runtime_libraries()
-    no_model = re.sub("model .*", "model /nowhere.onnx", tower_text)
-    assert "ONNX Runtime cannot load /nowhere.onnx" in error(no_model, GSP_ONNXRUNTIME=str(library))
+    huge = re.sub("(weights readout.w2 )[0-9a-f]+", lambda match: match[1] + 16 * "7f7fffff", tower_text)
+    assert huge != tower_text
+    assert "tower.onnx yields Q-values that are no numbers: its weights are damaged" in error(huge)
+    assert error(tower_text[:-4]).startswith(f"{tmp_path / 'task.gsp'}: line ")
 
 
 # ---- with the sources of Fast Downward
 
 
 def test_compiles_against_fast_downward_without_warnings(tmp_path: Path) -> None:
-    sources = plugin.from_environment("GSP_FD_SOURCES")
+    sources = plugin.fast_downward_sources()
     more = "-Wnon-virtual-dtor -Wfloat-conversion -Wmissing-declarations -Wzero-as-null-pointer-constant -Wno-restrict"
     include = f"-I{sources / 'src' / 'search'}"
     for name in ("gsp_heuristic", "state_values"):
@@ -264,13 +346,11 @@ def test_compiles_against_fast_downward_without_warnings(tmp_path: Path) -> None
 @pytest.fixture(scope="session")
 def downward() -> Path:
     """Fast Downward's search with the plugin, and of its own only what the tests need."""
-    sources = plugin.from_environment("GSP_FD_SOURCES")
-    header = plugin.from_environment("GSP_ONNXRUNTIME_INCLUDE")
+    sources = plugin.fast_downward_sources()
     build = sources / "builds" / "gsp"
     options = {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_PROJECT_downward_INCLUDE": plugin.PLUGIN / "gsp.cmake",
-        "GSP_ONNXRUNTIME_INCLUDE": header,
         "USE_LP": "NO",
         "DISABLE_LIBRARIES_BY_DEFAULT": "YES",
         "LIBRARY_PLUGIN_EAGER_WASTAR_ENABLED": "YES",
@@ -322,13 +402,17 @@ def test_task_files_and_errors_in_fast_downward(downward: Path, problem: Task, t
     assert plugin_task.main([*files, "--output", str(tmp_path / "task.gsp")]) == 0
     run = run_downward(downward, tmp_path, 'eager_wastar([gsp(task="task.gsp")])', GSP_PYTHON="/nowhere")
     assert run.returncode == 0, run.stdout + run.stderr
+    text = (tmp_path / "task.gsp").read_text()
+    (tmp_path / "half.gsp").write_text(text[: len(text) // 2])
+    (tmp_path / "nan.gsp").write_text(re.sub("(weights update.w1 )[0-9a-f]{8}", r"\g<1>7fc00000", text))
     for options, environment, message in (
         ('model="no.onnx", problem="problem.pddl"', {}, "no.onnx"),
         ('problem="problem.pddl"', {"GSP_PYTHON": "/nowhere"}, "got no task from gsp-fd in /nowhere"),
         ('task="no.gsp"', {}, "cannot read the task file no.gsp"),
         ('task="domain.pddl"', {}, "domain.pddl: line 1: not a task file"),
         ('task="task.gsp", model="auto"', {}, "a task file has its model and PDDL already"),
-        ('task="task.gsp"', {"GSP_ONNXRUNTIME": "/nowhere"}, "cannot load ONNX Runtime"),
+        ('task="half.gsp"', {}, "half.gsp: line"),
+        ('task="nan.gsp"', {}, "are not all numbers: the model or this file is damaged"),
     ):
         run = run_downward(downward, tmp_path, f"eager_wastar([gsp({options})])", **environment)
         assert (run.returncode, message in run.stderr) == (12, True), run.stdout + run.stderr

@@ -1,10 +1,12 @@
-# The target gsp_c: lifted tasks and the encoder of gsp-fd's core behind the C interface of gsp_fd/core/c_api.h.
+# The target gsp_c: lifted tasks, the encoder and the network of gsp-fd's core behind the C interface of gsp_fd/core/c_api.h.
 get_filename_component(GSP_CORE ${CMAKE_CURRENT_LIST_DIR}/../../gsp_fd/core ABSOLUTE)
-set(GSP_C_SOURCES c_api common database encoder lifted_space lifted_task symmetry task_file)
+set(GSP_C_SOURCES c_api common database encoder lifted_space lifted_task network network_kernel network_weights symmetry
+  task_file)
 list(TRANSFORM GSP_C_SOURCES PREPEND ${GSP_CORE}/)
 list(TRANSFORM GSP_C_SOURCES APPEND .cpp)
 add_library(gsp_c ${GSP_C_SOURCES})
 target_compile_features(gsp_c PRIVATE cxx_std_20)
 target_compile_options(gsp_c PRIVATE -O3 -Wall -Wextra)
+set_source_files_properties(${GSP_CORE}/network_kernel.cpp PROPERTIES COMPILE_OPTIONS "-ffp-contract=fast;-Wno-psabi")
 target_include_directories(gsp_c PUBLIC ${GSP_CORE})
 set_target_properties(gsp_c PROPERTIES POSITION_INDEPENDENT_CODE ON)

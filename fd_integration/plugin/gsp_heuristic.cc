@@ -71,11 +71,11 @@ static TaskPtr get_task(const string &model, const string &domain, const string 
 }
 
 GspHeuristic::GspHeuristic(const shared_ptr<AbstractTask> &task, const string &model, const string &domain, const string &problem,
-                           const string &task_file, int threads, int scale, int cache_mb, bool parent_q, bool cache_estimates,
+                           const string &task_file, int scale, int cache_mb, bool parent_q, bool cache_estimates,
                            const string &description, utils::Verbosity verbosity)
     : Heuristic(task, cache_estimates, description, verbosity), scale_(scale) {
     try {
-        values_ = make_unique<StateValues>(get_task(model, domain, problem, task_file), threads, parent_q,
+        values_ = make_unique<StateValues>(get_task(model, domain, problem, task_file), parent_q,
                                            static_cast<size_t>(cache_mb) << 20);
     } catch (const runtime_error &error) {
         give_up(error.what());
@@ -143,7 +143,7 @@ void GspHeuristic::warn_of_strangers() {
 
 static auto options_of(const plugins::Options &opts) {
     return make_tuple(opts.get<string>("model"), opts.get<string>("domain"), opts.get<string>("problem"), opts.get<string>("task"),
-                      opts.get<int>("threads"), opts.get<int>("scale"), opts.get<int>("cache_mb"), opts.get<bool>("parent_q"));
+                      opts.get<int>("scale"), opts.get<int>("cache_mb"), opts.get<bool>("parent_q"));
 }
 
 #ifdef GSP_TASK_INDEPENDENT
@@ -161,7 +161,6 @@ public:
         add_option<string>("domain", "PDDL domain (default: GSP_DOMAIN in the environment, or the driver's)", "\"\"");
         add_option<string>("problem", "PDDL problem (default: GSP_PROBLEM in the environment, or the driver's)", "\"\"");
         add_option<string>("task", "a file written by python -m gsp_fd.fd_integration.plugin_task, instead of the three above", "\"\"");
-        add_option<int>("threads", "threads of the network", "1", plugins::Bounds("1", "infinity"));
         add_option<int>("scale", "h is rounded after it was multiplied by this", "1", plugins::Bounds("1", "1000000"));
         add_option<int>("cache_mb", "memory for states with values", "256", plugins::Bounds("1", "infinity"));
         add_option<bool>("parent_q", "h = -Q(parent, a) - cost(a): faster, but it depends on the parent", "false");

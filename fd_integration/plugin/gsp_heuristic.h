@@ -9,7 +9,7 @@ namespace gsp_heuristic {
 class GspHeuristic : public Heuristic {
 public:
     GspHeuristic(const std::shared_ptr<AbstractTask> &task, const std::string &model, const std::string &domain,
-                 const std::string &problem, const std::string &task_file, int threads, int scale, int cache_mb, bool parent_q,
+                 const std::string &problem, const std::string &task_file, int scale, int cache_mb, bool parent_q,
                  bool cache_estimates, const std::string &description, utils::Verbosity verbosity);
 
     bool dead_ends_are_reliable() const override { return false; }

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 
 namespace gsp_heuristic {
 
-// As in gsp_fd/model.py: larger batches are split, their arrays would not stay in the cache.
-static constexpr size_t max_messages = 10'000;
+// As in gsp_fd/inference.py: larger batches are split.
+static constexpr size_t max_messages = 100'000;
 static constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 static constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -21,15 +20,8 @@ TaskPtr read_task(const std::string &text, const std::string &source) {
     return task;
 }
 
-static std::string runtime_library(const gsp_task &task) {
-    if (const char *named = std::getenv("GSP_ONNXRUNTIME")) return named;
-    const char *library = gsp_task_runtime(&task);
-    return *library ? library : "libonnxruntime.so.1";
-}
-
-StateValues::StateValues(TaskPtr task, int threads, bool parent_q, size_t cache_bytes)
-    : task_(std::move(task)), network_(runtime_library(*task_), gsp_task_model(task_.get()), threads), parent_q_(parent_q),
-      cache_bytes_(cache_bytes) {}
+StateValues::StateValues(TaskPtr task, bool parent_q, size_t cache_bytes)
+    : task_(std::move(task)), parent_q_(parent_q), cache_bytes_(cache_bytes) {}
 
 void StateValues::set_parent(const std::vector<int32_t> &atoms) {
     if (gsp_state_bytes(task_.get()) + values_.size() * sizeof(float) > cache_bytes_) {
@@ -70,8 +62,7 @@ void StateValues::evaluate_actions() {
     pending_.assign(successors, successors + count);
     costs_.assign(costs, costs + count);
     if (gsp_batch_add(task_.get(), parent_) != GSP_INNER) return;
-    std::span<const float> q = network_.run(*task_);
-    ++calls_;
+    std::span<const float> q = q_values();
     gsp_batch_clear(task_.get());
     // Successors that are known keep their value; one that several actions lead to gets the best of them.
     batch_.clear();
@@ -98,8 +89,7 @@ void StateValues::evaluate(const std::vector<int32_t> &states) {
 
 /// The minimum of -Q over the actions of each state in the batch.
 void StateValues::run() {
-    std::span<const float> q = network_.run(*task_);
-    ++calls_;
+    std::span<const float> q = q_values();
     size_t count;
     const int64_t *states = gsp_batch_action_states(task_.get(), &count);
     for (size_t i = 0; i < count; ++i) {
@@ -108,6 +98,16 @@ void StateValues::run() {
     }
     gsp_batch_clear(task_.get());
     batch_.clear();
+}
+
+std::span<const float> StateValues::q_values() {
+    size_t count;
+    const float *q = gsp_batch_q_values(task_.get(), &count);
+    ++calls_;
+    if (!std::all_of(q, q + count, [](float value) { return std::isfinite(value); }))
+        throw std::runtime_error(gsp_task_model(task_.get()) +
+                                 std::string(" yields Q-values that are no numbers: its weights are damaged"));
+    return {q, count};
 }
 
 }  // namespace gsp_heuristic

@@ -1,7 +1,12 @@
-// Heuristic values of states by a Q-network, many in one call. Knows nothing of Fast Downward.
+// Heuristic values of states by the network of a task, many in one call. Knows nothing of Fast Downward.
 #pragma once
 
-#include "q_network.h"
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "c_api.h"
 
 namespace gsp_heuristic {
 
@@ -20,13 +25,13 @@ TaskPtr read_task(const std::string &text, const std::string &source);
 class StateValues {
 public:
     /// parent_q: the successor by action a has -Q(parent, a) - cost(a) instead, so that a call is about the parent alone.
-    /// Throws std::runtime_error if ONNX Runtime or the model cannot be used.
-    StateValues(TaskPtr task, int threads, bool parent_q, size_t cache_bytes);
+    StateValues(TaskPtr task, bool parent_q, size_t cache_bytes);
 
     gsp_task &task() { return *task_; }
     /// The states that are asked for next are its successors.
     void set_parent(const std::vector<int32_t> &atoms);
     void forget_parent() { parent_ = -1; }
+    /// std::runtime_error if the network yields something that is no number.
     float value(const std::vector<int32_t> &atoms);
     /// Values that were asked for although the parent has no such successor: its atoms are not all known.
     int64_t strangers() const { return strangers_; }
@@ -38,9 +43,9 @@ private:
     void evaluate_actions();
     void evaluate(const std::vector<int32_t> &states);
     void run();
+    std::span<const float> q_values();
 
     TaskPtr task_;
-    QNetwork network_;
     bool parent_q_;
     size_t cache_bytes_;
     std::vector<float> values_;                  // by state; NaN: not known

@@ -5,7 +5,7 @@
 
 #include "encoder.h"
 #include "episode.h"
-#include "network.h"
+#include "network_weights.h"
 
 namespace gsp {
 namespace {
@@ -41,53 +41,15 @@ EncodedBatch encode_states(const std::vector<const Encoder *> &encoders, const s
     return batch;
 }
 
-using Weights = std::map<std::string, FloatArray>;
-
-/// An array by name, of this size.
-std::vector<float> weight(const Weights &weights, const std::string &name, int64_t size) {
-    auto found = weights.find(name);
-    if (found == weights.end()) throw InputError("there are no weights " + name);
-    if (static_cast<int64_t>(found->second.size()) != size) throw InputError("the weights " + name + " have another size");
-    return {found->second.data(), found->second.data() + size};
-}
-
-Mlp mlp_from(const Weights &weights, const std::string &name, int64_t inputs, int64_t hidden, int64_t outputs, bool bias) {
-    return {inputs, hidden, outputs, weight(weights, name + ".w1", inputs * hidden), weight(weights, name + ".b1", hidden),
-            weight(weights, name + ".w2", hidden * outputs), bias ? weight(weights, name + ".b2", outputs) : std::vector<float>{}};
-}
-
-/// An MLP with one output, padded to the eight that the arithmetic wants.
-Mlp value_from(const Weights &weights, const std::string &name, int64_t inputs) {
-    Mlp mlp = mlp_from(weights, name, inputs, 2 * inputs, 1, true);
-    std::vector<float> padded(8 * mlp.w2.size());
-    for (size_t i = 0; i < mlp.w2.size(); ++i) padded[8 * i] = mlp.w2[i];
-    mlp.w2 = std::move(padded);
-    mlp.b2.resize(8);
-    mlp.outputs = 8;
-    return mlp;
-}
-
-NetworkWeights weights_from(int64_t d, int64_t layers, const std::string &norm, const std::string &pool,
-                            const std::vector<std::tuple<std::string, int64_t, int64_t>> &relations, const Weights &arrays) {
-    NetworkWeights out;
-    if (d < 8 || d % 8 || layers < 1) throw nb::value_error("d must be a multiple of 8, and layers positive");
-    out.d = d;
-    out.layers = layers;
-    out.pool = pool == "phi" ? Pool::phi : pool == "sum" ? Pool::sum : Pool::mean;
-    for (const auto &[name, arity, hidden] : relations) {
-        if (arity < 1 || arity > MAX_ARITY || hidden < 8 || hidden % 8)
-            throw nb::value_error("arities are 1 to 8, and hidden units come in multiples of 8");
-        out.relations.push_back(mlp_from(arrays, name, arity * d, hidden, arity * d, false));
-    }
-    out.update = mlp_from(arrays, "update", 2 * d, 2 * d, d, false);
-    if (norm == "post") {
-        out.norm_weight = weight(arrays, "norm.weight", d);
-        out.norm_bias = weight(arrays, "norm.bias", d);
-    }
-    if (out.pool == Pool::phi) out.phi = mlp_from(arrays, "phi", d, d, d, true);
-    out.action_value = value_from(arrays, "readout", d);
-    out.state_value = value_from(arrays, "value", d);
-    return out;
+/// relations: (name, arity, hidden units)
+NetworkWeights weights_from_python(int64_t d, int64_t layers, const std::string &norm, const std::string &pool,
+                                   const std::vector<std::tuple<std::string, int64_t, int64_t>> &relations,
+                                   const std::map<std::string, FloatArray> &weights) {
+    NetworkShape shape{d, layers, norm, pool, {}};
+    for (const auto &[name, arity, hidden] : relations) shape.relations.push_back({name, arity, hidden});
+    NamedArrays arrays;
+    for (const auto &[name, array] : weights) arrays.emplace(name, std::span(array.data(), array.size()));
+    return weights_from(shape, arrays);
 }
 
 template<class T, class Field>
@@ -138,9 +100,9 @@ void bind_encoder(nb::module_ &m) {
              "operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order.");
     nb::class_<Network>(m, "Network", "Q(s, a) of a relational network with max aggregation and a sum as its readout, on the CPU.")
         .def("__init__", [](Network *self, int64_t d, int64_t layers, const std::string &norm, const std::string &pool,
-                            const std::vector<std::tuple<std::string, int64_t, int64_t>> &relations, const Weights &weights,
-                            size_t kept) {
-            new (self) Network(weights_from(d, layers, norm, pool, relations, weights), kept);
+                            const std::vector<std::tuple<std::string, int64_t, int64_t>> &relations,
+                            const std::map<std::string, FloatArray> &weights, size_t kept) {
+            new (self) Network(weights_from_python(d, layers, norm, pool, relations, weights), kept);
         }, nb::kw_only(), "d"_a, "layers"_a, "norm"_a, "pool"_a, "relations"_a, "weights"_a, "kept"_a,
              "relations: (name, arity, hidden units); weights: the flat arrays of the ONNX file by name; "
              "kept: classes of nodes whose embeddings are kept from one call to the next, about.")

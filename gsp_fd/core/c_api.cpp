@@ -8,13 +8,12 @@
 
 using namespace gsp;
 
-// Names of the inputs beside the relations, as in gsp_fd/model_format.py.
-static constexpr const char *node_state = "node_state", *action_node = "action_node", *action_state = "action_state",
-                            *state_sizes = "state_sizes";
+// Classes of nodes that the network keeps, as in gsp_fd/inference.py.
+static constexpr size_t kept_classes = 200'000;
 
 struct gsp_task {
     explicit gsp_task(TaskFile source)
-        : file(std::move(source)), encoder(file.task, file.relations),
+        : file(std::move(source)), encoder(file.task, file.relations), network(std::move(file.weights), kept_classes),
           space(std::make_unique<LiftedSpace>(file.task, false)), batch(encoder.empty_batch()) {
         for (size_t i = 0; i < file.task->objects.size(); ++i) objects.emplace(file.task->objects[i], i);
         for (size_t i = 0; i < file.task->predicates.size(); ++i)
@@ -23,11 +22,13 @@ struct gsp_task {
 
     TaskFile file;
     Encoder encoder;
+    Network network;
     std::unique_ptr<LiftedSpace> space;
     EncodedBatch batch;
     size_t messages = 0;
     std::unordered_map<std::string_view, int32_t> objects, fluents;
     std::vector<int32_t> atoms, operators, successors, costs;  // buffers
+    std::vector<float> q;
 };
 
 /// Splits "predicate(a, b)" into its predicate and arguments, at most `max` of them; -1 if it is something else.
@@ -60,7 +61,6 @@ gsp_task *gsp_task_read(const char *text, size_t size, char *error, size_t error
 
 void gsp_task_free(gsp_task *task) { delete task; }
 const char *gsp_task_model(const gsp_task *task) { return task->file.model.c_str(); }
-const char *gsp_task_runtime(const gsp_task *task) { return task->file.runtime.c_str(); }
 
 int32_t gsp_atom(gsp_task *task, const char *name) {
     constexpr std::string_view prefix = "Atom ";
@@ -139,25 +139,13 @@ void gsp_batch_clear(gsp_task *task) {
     task->messages = 0;
 }
 
-size_t gsp_num_inputs(const gsp_task *task) { return task->file.inputs.size() + 4; }
-
-gsp_array gsp_batch_input(const gsp_task *task, size_t input) {
-    const EncodedBatch &batch = task->batch;
-    size_t relations = task->file.inputs.size();
-    if (input < relations) {
-        auto columns = static_cast<size_t>(batch.arities[input]);
-        const auto &rows = batch.relations[input];
-        return {task->file.inputs[input].c_str(), 0, rows.data(), rows.size() / columns, columns};
-    }
-    switch (input - relations) {
-    case 0: return {node_state, 0, batch.node_state.data(), batch.node_state.size(), 0};
-    case 1: return {action_node, 0, batch.action_node.data(), batch.action_node.size(), 0};
-    case 2: return {action_state, 0, batch.action_state.data(), batch.action_state.size(), 0};
-    default: return {state_sizes, 1, batch.state_sizes.data(), batch.state_sizes.size(), 0};
-    }
-}
-
 const int64_t *gsp_batch_action_states(const gsp_task *task, size_t *count) {
     *count = task->batch.action_state.size();
     return task->batch.action_state.data();
+}
+
+const float *gsp_batch_q_values(gsp_task *task, size_t *count) {
+    task->q = task->network.q_values(task->batch);
+    *count = task->q.size();
+    return task->q.data();
 }

@@ -1,5 +1,5 @@
-/* The lifted task and the encoder of the core behind a C interface, for programs that are not Python. The plugin for Fast
- * Downward is one. A gsp_task is one task, the encoder of one model for it, its states, and one batch of encoded states.
+/* The lifted task, the encoder and the network of the core behind a C interface, for programs that are not Python. The plugin for
+ * Fast Downward is one. A gsp_task is one task, a model for it, its states, and one batch of encoded states.
  * A gsp_task is for one thread at a time. Numbers of states and atoms are those that these functions returned. */
 #ifndef GSP_C_API_H
 #define GSP_C_API_H
@@ -16,9 +16,8 @@ typedef struct gsp_task gsp_task;
 /* Reads a task file (see task_file.h). NULL and a message of at most error_size bytes if it is none. */
 gsp_task *gsp_task_read(const char *text, size_t size, char *error, size_t error_size);
 void gsp_task_free(gsp_task *task);
-/* Files: the ONNX model, and the library of ONNX Runtime ("" if the task names none). */
+/* The ONNX file that the weights are from. */
 const char *gsp_task_model(const gsp_task *task);
-const char *gsp_task_runtime(const gsp_task *task);
 
 /* The number of a fluent atom by Fast Downward's name, "Atom on(a, b)"; -1 if the task has no such atom. */
 int32_t gsp_atom(gsp_task *task, const char *name);
@@ -44,19 +43,10 @@ enum gsp_kind gsp_batch_add(gsp_task *task, int32_t state);
 size_t gsp_batch_messages(const gsp_task *task);
 void gsp_batch_clear(gsp_task *task);
 
-/* One input of the network: a row-major [rows, columns] array, or [rows] where columns is 0. */
-typedef struct {
-    const char *name;
-    int is_float; /* float32, otherwise int64 */
-    const void *data;
-    size_t rows, columns;
-} gsp_array;
-
-/* The inputs of the network for the batch, valid until it changes. */
-size_t gsp_num_inputs(const gsp_task *task);
-gsp_array gsp_batch_input(const gsp_task *task, size_t input);
 /* The state of each action, as its place in the batch: Q-values come in the order of these actions. */
 const int64_t *gsp_batch_action_states(const gsp_task *task, size_t *count);
+/* Q-values of these actions, valid until the next call of this function. */
+const float *gsp_batch_q_values(gsp_task *task, size_t *count);
 
 #ifdef __cplusplus
 }

@@ -48,7 +48,7 @@ private:
 
 class Network {
 public:
-    /// kept: classes whose embeddings are kept from one call to the next, about; 25 MB for 200,000 with d = 32.
+    /// kept: classes whose embeddings are kept from one call to the next, about; 200,000 took up to 80 MB with d = 32.
     Network(NetworkWeights weights, size_t kept);
 
     size_t relations() const { return weights_.relations.size(); }

@@ -1,7 +1,11 @@
 #include "task_file.h"
 
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <utility>
+
+#include "network_weights.h"
 
 namespace gsp {
 namespace {
@@ -59,7 +63,7 @@ private:
         int32_t value = 0;
         auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
         if (digits.empty() || error != std::errc() || stop != digits.data() + digits.size())
-            fail("'" + std::string(digits) + "' is no number (" + what + ")");
+            fail(std::string("'").append(digits) + "' is no number (" + what + ")");
         return value;
     }
     int32_t index(const char *what, size_t count) {
@@ -87,8 +91,6 @@ private:
     bool read_head(std::string_view keyword) {
         if (keyword == "model") {
             file_.model = rest();
-        } else if (keyword == "runtime") {
-            file_.runtime = rest();
         } else if (keyword == "metric") {
             task_.metric = flag();
         } else if (keyword == "object") {
@@ -107,8 +109,15 @@ private:
             int32_t function = index("function", function_arities_.size());
             int32_t value = number("value");
             task_.function_values[function].emplace_back(objects(function_arities_[function]), value);
+        } else if (keyword == "network") {
+            shape_.d = number("width");
+            shape_.layers = number("layers");
+            shape_.norm = name();
+            shape_.pool = name();
         } else if (keyword == "relation") {
             read_relation();
+        } else if (keyword == "weights") {
+            read_weights();
         } else {
             return false;
         }
@@ -152,7 +161,7 @@ private:
         return false;
     }
 
-    /// `relation KIND SYMBOL COLUMNS INPUT`; the columns must be those that the encoder writes.
+    /// `relation KIND SYMBOL COLUMNS HIDDEN NAME`; the columns must be those that the encoder writes.
     void read_relation() {
         RelationSpec spec{};
         try {
@@ -166,7 +175,23 @@ private:
         if (spec.symbol >= 0 && columns(spec.kind, static_cast<size_t>(spec.symbol)) != spec.arity)
             fail("the relation has " + std::to_string(spec.arity) + " columns, which is not what its symbol has");
         file_.relations.push_back(spec);
-        file_.inputs.push_back(rest());
+        int32_t hidden = number("hidden units");
+        shape_.relations.push_back({name(), spec.arity, hidden});
+    }
+    /// `weights NAME HEX`: eight digits for the bits of each float.
+    void read_weights() {
+        constexpr size_t digits = 8;
+        std::string array = name();
+        if (line_.size() % digits) fail("the weights " + array + " have not eight digits each");
+        std::vector<float> &values = arrays_[array];
+        if (!values.empty()) fail("the weights " + array + " stand here twice");
+        for (; !line_.empty(); line_.remove_prefix(digits)) {
+            uint32_t bits = 0;
+            auto [stop, error] = std::from_chars(line_.data(), line_.data() + digits, bits, 16);
+            values.push_back(std::bit_cast<float>(bits));
+            if (error != std::errc() || stop != line_.data() + digits || !std::isfinite(values.back()))
+                fail("the weights " + array + " are not all numbers: the model or this file is damaged");
+        }
     }
     int32_t columns(RelationKind kind, size_t symbol) const {
         switch (kind) {
@@ -197,8 +222,14 @@ private:
 
     TaskFile finish() {
         end_of_line();
-        if (file_.model.empty() || task_.objects.empty() || task_.type_members.empty() || file_.relations.empty())
-            fail("the file has no model, no objects, no types or no relations");
+        if (file_.model.empty() || shape_.pool.empty() || task_.objects.empty() || task_.type_members.empty() ||
+            file_.relations.empty())
+            fail("the file has no model, no network, no objects, no types or no relations");
+        try {
+            file_.weights = weights_from(shape_, {arrays_.begin(), arrays_.end()});
+        } catch (const InputError &error) {
+            fail(error.what());
+        }
         task_.finish();
         return std::move(file_);
     }
@@ -208,6 +239,8 @@ private:
     TaskFile file_;
     LiftedTask &task_ = *file_.task;
     std::vector<int32_t> function_arities_;
+    NetworkShape shape_;
+    std::map<std::string, std::vector<float>> arrays_;
 };
 
 }  // namespace
