@@ -28,6 +28,7 @@ from gsp_fd.model_format import (
     WEIGHTS_INPUT,
     ModelMetadata,
     relation_input,
+    weights_prefix,
 )
 
 OPSET = 18
@@ -142,7 +143,7 @@ class GraphWriter:
             atoms = body.op("Gather", "Z", index, axis=0)
             if arity > 1:
                 atoms = body.op("Reshape", atoms, body.constant([-1, arity * d]))
-            message = body.mlp(name, atoms)
+            message = body.mlp(weights_prefix(name), atoms)
             messages.append(body.op("Reshape", message, body.constant([-1, d])) if arity > 1 else message)
         terms = self._terms(body, body.op("Concat", *messages, axis=0))
         self._update(body, "Z", self._aggregate(body, terms), output="Z_next")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from gsp_fd.model_format import NetworkConfig
+from gsp_fd.model_format import NetworkConfig, weights_prefix
 from gsp_fd.training.network import PHI_SCALE, RelationalNetwork
 
 Array = npt.NDArray[np.float32]
@@ -31,7 +31,8 @@ def graph_weights(network: RelationalNetwork, *, fp16: bool = False) -> dict[str
     config, scale = network.config, scale_of(network.config)
     arrays: dict[str, npt.NDArray[np.floating]] = {}
     with torch.no_grad():
-        for (name, _), (w1, b1, w2) in zip(network.relations, network.relation_weights(), strict=True):
+        for (relation, _), (w1, b1, w2) in zip(network.relations, network.relation_weights(), strict=True):
+            name = weights_prefix(relation)
             arrays |= {f"{name}.w1": _numpy(w1) / scale, f"{name}.b1": _numpy(b1), f"{name}.w2": _numpy(w2) * scale}
         arrays |= _mlp("update", network.update, 1 / scale, scale)
         if config.norm == "post":
@@ -81,7 +82,8 @@ def _mlp(
 
 def _first_messages(network: RelationalNetwork, arrays: dict[str, Array]) -> Array:
     rows = [np.zeros((0, network.config.d), np.float32)]
-    for name, _ in network.relations:
+    for relation, _ in network.relations:
+        name = weights_prefix(relation)
         bias = arrays[f"{name}.b1"]
         hidden = bias / (1 + np.exp(-bias))
         rows.append((hidden @ arrays[f"{name}.w2"]).reshape(-1, network.config.d))

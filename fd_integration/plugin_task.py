@@ -18,7 +18,7 @@ from gsp_fd.fd_integration.pddl_files import find_pddl_files, load_lifted
 from gsp_fd.fd_integration.plans import write_atomically
 from gsp_fd.inference import NativeNetwork
 from gsp_fd.model import find_model, relation_specs, task_fit_problems
-from gsp_fd.model_format import ModelMetadata, read_metadata, read_weights
+from gsp_fd.model_format import ModelMetadata, read_metadata, read_weights, weights_prefix
 from gsp_fd.pddl import LiftedTask
 
 FORMAT_VERSION = 2
@@ -73,7 +73,7 @@ def _schemas(task: LiftedTask) -> Lines:
 def _relations(metadata: ModelMetadata, task: LiftedTask) -> Lines:
     specs: Iterable[tuple[str, int, int]] = relation_specs(metadata, task)
     for (name, arity), spec in zip(metadata.relations, specs, strict=True):
-        yield "relation", *spec, metadata.network.hidden_of(arity), name
+        yield "relation", *spec, metadata.network.hidden_of(arity), weights_prefix(name)
 
 
 def _weights(metadata: ModelMetadata, model: Path) -> Lines:

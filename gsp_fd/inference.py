@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gsp_fd import _core
 from gsp_fd.errors import InputError
 from gsp_fd.exit_codes import ExitCode
-from gsp_fd.model_format import OUTPUT, EncodedBatch, Floats, ModelMetadata, NetworkConfig, read_weights
+from gsp_fd.model_format import OUTPUT, EncodedBatch, Floats, ModelMetadata, NetworkConfig, read_weights, weights_prefix
 
 Device = Literal["auto", "cpu", "cuda"]
 QValues = npt.NDArray[np.float32]
@@ -48,7 +48,7 @@ class NativeNetwork:
             layers=config.layers,
             norm=config.norm,
             pool=config.pool,
-            relations=[(name, arity, config.hidden_of(arity)) for name, arity in relations],
+            relations=[(weights_prefix(name), arity, config.hidden_of(arity)) for name, arity in relations],
             weights=dict(weights),
             kept=kept,
         )

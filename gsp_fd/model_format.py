@@ -31,6 +31,7 @@ ACTION_STATE = "action_state"
 STATE_SIZES = "state_sizes"
 WEIGHTS_INPUT = "weights"
 OUTPUT = "q"
+NETWORK_PARTS = ("update", "norm", "phi", "readout", "value")
 HALF_SUFFIX = ".fp16"
 """Ends the name of an array that is stored in half precision; a Cast gives it its own name."""
 
@@ -46,6 +47,11 @@ Parsed = TypeVar("Parsed")
 def relation_input(relation: str) -> str:
     """Name of the ONNX input that holds the atoms of a relation."""
     return f"relation:{relation}"
+
+
+def weights_prefix(relation: str) -> str:
+    """What the names of a relation's arrays begin with: its name, but never that of another part of the network."""
+    return f"{relation}@" if relation in NETWORK_PARTS else relation
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,18 @@ def test_constants_types_and_nullary_predicates(tmp_path: Path, domain: str, pro
     agree(random_model(task, tmp_path / "m.onnx"), task)
 
 
+def test_predicates_with_names_of_parts_of_the_network(tmp_path: Path) -> None:
+    renamed = []
+    for text in (tasks.TOWER_DOMAIN, tasks.TOWER):
+        for old, new in (("(on ", "(update "), ("(clear ", "(value "), ("(empty)", "(norm)")):
+            text = text.replace(old, new)
+        renamed.append(text)
+    task = tasks.load(*renamed)
+    assert task.lifted is not None
+    assert {"update", "value", "norm"} <= set(task.lifted.predicates)
+    agree(random_model(task, tmp_path / "m.onnx"), task)
+
+
 def test_networks_for_onnx_runtime(tmp_path: Path) -> None:
     for config in ({"aggregation": "smoothmax"}, {"aggregation": "logsumexp"}, {"readout": "concat"}, {"d": 12}):
         model = Model(random_model(BLOCKS, tmp_path / "m.onnx", **config))
