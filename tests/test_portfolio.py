@@ -46,7 +46,7 @@ time.sleep(1000)
 """
 
 
-BLOCKS = {"domain.pddl": domain_text("blocksworld"), "problem.pddl": generate("blocksworld", 7, 2)}
+BLOCKS = {"domain.pddl": domain_text("blocksworld"), "problem.pddl": generate("blocksworld", 5, 1)}
 
 
 @pytest.fixture(scope="module")
