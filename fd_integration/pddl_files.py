@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gsp_fd.errors import InputError
 from gsp_fd.exit_codes import ExitCode
 from gsp_fd.fd_integration.configuration import Configuration
 from gsp_fd.fd_integration.discovery import find_domain
 from gsp_fd.fd_integration.options import parse_command_line
-from gsp_fd.pddl import LiftedTask, lifted_task, read_domain, read_problem
-from gsp_fd.task import Task
+
+if TYPE_CHECKING:
+    from gsp_fd.task import Task
 
 DOMAIN_VARIABLE, PROBLEM_VARIABLE = "GSP_DOMAIN", "GSP_PROBLEM"
 _DRIVERS = ("fast-downward.py", "fast-downward")
@@ -45,6 +47,9 @@ def find_pddl_files(
 
 def load_lifted(domain_file: Path, problem_file: Path) -> Task:
     """The task for a learned heuristic; InputError if it is outside the lifted fragment."""
+    from gsp_fd.pddl import LiftedTask, lifted_task, read_domain, read_problem
+    from gsp_fd.task import Task
+
     domain = read_domain(domain_file)
     problem = read_problem(problem_file, domain)
     lifted = lifted_task(domain, problem)

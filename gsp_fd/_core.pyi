@@ -174,7 +174,7 @@ class Network:
     Q(s, a) of a relational network with max aggregation and a sum as its readout, on the CPU.
     """
 
-    def __init__(self, *, d: int, layers: int, norm: str, pool: str, relations: Sequence[tuple[str, int, int]], weights: Mapping[str, Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], kept: int) -> None:
+    def __init__(self, *, d: int, layers: int, norm: str, pool: str, relations: Sequence[tuple[str, int, int]], weights: Mapping[str, Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], kept: int = 200000) -> None:
         """
         relations: (name, arity, hidden units); weights: the flat arrays of the ONNX file by name; kept: classes of nodes whose embeddings are kept from one call to the next, about.
         """

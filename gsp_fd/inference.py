@@ -40,9 +40,9 @@ class NativeNetwork:
     messages_per_call = 100_000.0
 
     def __init__(
-        self, config: NetworkConfig, relations: Relations, weights: Mapping[str, Floats], kept: int = 200_000
+        self, config: NetworkConfig, relations: Relations, weights: Mapping[str, Floats], **options: int
     ) -> None:
-        """``kept``: classes of nodes whose embeddings are kept from call to call, about."""
+        """``kept`` among the options: classes of nodes whose embeddings are kept from call to call, about."""
         self._network = _core.Network(
             d=config.d,
             layers=config.layers,
@@ -50,7 +50,7 @@ class NativeNetwork:
             pool=config.pool,
             relations=[(weights_prefix(name), arity, config.hidden_of(arity)) for name, arity in relations],
             weights=dict(weights),
-            kept=kept,
+            **options,
         )
 
     @staticmethod

@@ -94,7 +94,7 @@ def test_what_was_computed_before_changes_nothing(tmp_path: Path) -> None:
     metadata = read_metadata(path)
 
     def network(kept: int) -> NativeNetwork:
-        return NativeNetwork(metadata.network, metadata.relations, read_weights(path), kept)
+        return NativeNetwork(metadata.network, metadata.relations, read_weights(path), kept=kept)
 
     walk = Batch(Model(path), BLOCKS, 50)
     states = [walk.states[i : i + 1] for i in (*range(50), *range(0, 50, 7))]

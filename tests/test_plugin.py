@@ -263,7 +263,7 @@ def test_networks_that_the_plugin_does_not_take(config: dict[str, Any], tmp_path
 
 
 def test_models_without_their_arrays(tower: Any, tmp_path: Path) -> None:
-    onnx = pytest.importorskip("onnx")
+    onnx = pytest.importorskip("onnx", reason="the training extra is not installed")
     path = random_model(tasks.load(*TEXTS["tower"]), tmp_path / "model.onnx")
     model = onnx.load(path)
     for tensor in model.graph.initializer:

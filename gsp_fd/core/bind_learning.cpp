@@ -1,4 +1,4 @@
-// The encoder and search episodes in Python.
+// The encoder, the network and search episodes in Python.
 #include "bindings.h"
 
 #include <algorithm>
@@ -70,11 +70,7 @@ void bind_encoder(nb::module_ &m) {
                 out.append(view(self, batch.relations[r], batch.arities[r]));
             return out;
         })
-        .def_prop_ro("messages", [](const EncodedBatch &batch) {
-            size_t count = 0;
-            for (const auto &relation : batch.relations) count += relation.size();
-            return count;
-        }, "Arguments of all atoms.")
+        .def_prop_ro("messages", &EncodedBatch::messages, "Arguments of all atoms.")
         .def_prop_ro("node_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).node_state, 0); })
         .def_prop_ro("action_node", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_node, 0); })
         .def_prop_ro("action_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_state, 0); })
@@ -103,7 +99,7 @@ void bind_encoder(nb::module_ &m) {
                             const std::vector<std::tuple<std::string, int64_t, int64_t>> &relations,
                             const std::map<std::string, FloatArray> &weights, size_t kept) {
             new (self) Network(weights_from_python(d, layers, norm, pool, relations, weights), kept);
-        }, nb::kw_only(), "d"_a, "layers"_a, "norm"_a, "pool"_a, "relations"_a, "weights"_a, "kept"_a,
+        }, nb::kw_only(), "d"_a, "layers"_a, "norm"_a, "pool"_a, "relations"_a, "weights"_a, "kept"_a = Network::default_kept,
              "relations: (name, arity, hidden units); weights: the flat arrays of the ONNX file by name; "
              "kept: classes of nodes whose embeddings are kept from one call to the next, about.")
         .def("q_values", [](Network &network, const EncodedBatch &batch) {

@@ -8,12 +8,9 @@
 
 using namespace gsp;
 
-// Classes of nodes that the network keeps, as in gsp_fd/inference.py.
-static constexpr size_t kept_classes = 200'000;
-
 struct gsp_task {
     explicit gsp_task(TaskFile source)
-        : file(std::move(source)), encoder(file.task, file.relations), network(std::move(file.weights), kept_classes),
+        : file(std::move(source)), encoder(file.task, file.relations), network(std::move(file.weights)),
           space(std::make_unique<LiftedSpace>(file.task, false)), batch(encoder.empty_batch()) {
         for (size_t i = 0; i < file.task->objects.size(); ++i) objects.emplace(file.task->objects[i], i);
         for (size_t i = 0; i < file.task->predicates.size(); ++i)
@@ -25,7 +22,6 @@ struct gsp_task {
     Network network;
     std::unique_ptr<LiftedSpace> space;
     EncodedBatch batch;
-    size_t messages = 0;
     std::unordered_map<std::string_view, int32_t> objects, fluents;
     std::vector<int32_t> atoms, operators, successors, costs;  // buffers
     std::vector<float> q;
@@ -124,19 +120,16 @@ gsp_kind gsp_batch_add(gsp_task *task, int32_t state) {
     task->space->applicable(task->operators);
     if (task->operators.empty()) return GSP_DEAD_END;
     task->encoder.append_state(*task->space, state, task->operators, task->batch);
-    task->messages = 0;
-    for (const auto &relation : task->batch.relations) task->messages += relation.size();
     return GSP_INNER;
 }
 
-size_t gsp_batch_messages(const gsp_task *task) { return task->messages; }
+size_t gsp_batch_messages(const gsp_task *task) { return task->batch.messages(); }
 
 void gsp_batch_clear(gsp_task *task) {
     EncodedBatch &batch = task->batch;
     for (auto &relation : batch.relations) relation.clear();
     for (auto *array : {&batch.node_state, &batch.action_node, &batch.action_state}) array->clear();
     batch.state_sizes.clear();
-    task->messages = 0;
 }
 
 const int64_t *gsp_batch_action_states(const gsp_task *task, size_t *count) {

@@ -1,6 +1,8 @@
 // Small building blocks shared by the whole core.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -137,6 +139,11 @@ public:
                 if (equal(row)) return row;
             }
         }
+    }
+    /// Forgets all rows and makes room for `rows` of them; more may come.
+    void reset(size_t rows) {
+        slots_.assign(std::bit_ceil(std::max<size_t>(2 * rows, 16)), empty);
+        count_ = 0;
     }
     size_t size() const { return count_; }
     size_t bytes() const { return slots_.size() * sizeof(uint64_t); }

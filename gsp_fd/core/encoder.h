@@ -26,6 +26,13 @@ struct EncodedBatch {
     std::vector<int32_t> arities;
     std::vector<int64_t> node_state, action_node, action_state;
     std::vector<float> state_sizes;                    // nodes per state
+
+    /// Arguments of all atoms.
+    size_t messages() const {
+        size_t count = 0;
+        for (const auto &relation : relations) count += relation.size();
+        return count;
+    }
 };
 
 class Encoder {

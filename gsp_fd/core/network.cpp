@@ -9,13 +9,7 @@
 namespace gsp {
 namespace {
 
-constexpr uint64_t mixed(uint64_t x) {
-    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ull;
-    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93ull;
-    return x ^ (x >> 32);
-}
-
-constexpr uint64_t START_COLOUR = mixed(1);
+const uint64_t START_COLOUR = mix(1);
 
 void copy_rows(const std::vector<float> &from, std::span<const int32_t> rows, int64_t d, std::vector<float> &to) {
     const auto width = static_cast<size_t>(d);
@@ -26,40 +20,9 @@ void copy_rows(const std::vector<float> &from, std::span<const int32_t> rows, in
 
 }  // namespace
 
-void Numbering::reset(size_t keys) {
-    size_t wanted = 16;
-    while (wanted < 2 * keys) wanted *= 2;
-    slots_.assign(wanted, {0, -1});
-    mask_ = wanted - 1;
-    size_ = 0;
-}
-
-int32_t &Numbering::place(uint64_t key) {
-    size_t at = key & mask_;
-    while (slots_[at].number >= 0 && slots_[at].key != key) at = (at + 1) & mask_;
-    slots_[at].key = key;
-    return slots_[at].number;
-}
-
-int32_t Numbering::operator[](uint64_t key) {
-    if (2 * static_cast<size_t>(size_) >= slots_.size()) grow();
-    int32_t &number = place(key);
-    if (number < 0) number = size_++;
-    return number;
-}
-
-void Numbering::grow() {
-    std::vector<Slot> old(2 * slots_.size(), {0, -1});
-    old.swap(slots_);
-    mask_ = slots_.size() - 1;
-    for (const Slot &slot : old)
-        if (slot.number >= 0) place(slot.key) = slot.number;
-}
-
 Network::Graph::Graph(const EncodedBatch &batch) : arities(batch.arities), nodes(batch.node_state.size()) {
-    size_t rows = 0;
+    const size_t rows = batch.messages();
     int32_t atoms = 0;
-    for (const auto &relation : batch.relations) rows += relation.size();
     arguments.reserve(rows);
     for (size_t r = 0; r < batch.relations.size(); ++r) {
         relation_begin.push_back(atoms);
@@ -85,6 +48,7 @@ Network::Network(NetworkWeights weights, size_t kept) : weights_(std::move(weigh
 
 void Network::forget() {
     known_.reset(0);
+    known_colour_.clear();
     known_row_.clear();
     embeddings_.assign(static_cast<size_t>(weights_.d), 0.0f);
     action_values_.clear();
@@ -109,16 +73,18 @@ void Network::find_tuples(const Graph &graph, const Classes &classes) {
     for (auto *part : {&tuples_.relation_begin, &tuples_.atom, &tuples_.slot}) part->clear();
     tuples_.hash.clear();
     tuples_.slots = 0;
-    numbering_.reset(all_distinct ? 0 : atoms);
+    distinct_.reset(all_distinct ? 0 : atoms);
     const int32_t *argument = graph.arguments.data();
     for (size_t r = 0; r < graph.arities.size(); ++r) {
-        const uint64_t seed = mixed(r + 1);
+        const uint64_t seed = mix(r + 1);
         tuples_.relation_begin.push_back(static_cast<int32_t>(tuples_.atom.size()));
         for (int32_t atom = graph.relation_begin[r]; atom < graph.relation_begin[r + 1]; ++atom) {
             uint64_t hash = seed;
             for (int32_t position = 0; position < graph.arities[r]; ++position, ++argument)
-                hash = mixed(hash + classes.colour[classes.of_node[*argument]]);
-            const auto found = static_cast<int32_t>(tuples_.atom.size()), tuple = all_distinct ? found : numbering_[hash];
+                hash = mix(hash + classes.colour[classes.of_node[*argument]]);
+            const auto found = static_cast<int32_t>(tuples_.atom.size());
+            const auto equal = [&](int32_t other) { return tuples_.hash[other] == hash; };
+            const int32_t tuple = all_distinct ? found : distinct_.find_or_insert(hash, found, equal);
             tuples_.of_atom[atom] = tuple;
             if (tuple < found) continue;
             tuples_.hash.push_back(hash);
@@ -136,7 +102,7 @@ Network::Classes Network::refine(const Graph &graph, const Classes &classes, int
     next.of_node.resize(graph.nodes);
     std::vector<int32_t> member;  // a node of each class
     seen_.assign(static_cast<size_t>(tuples_.slots), -1);
-    numbering_.reset(graph.nodes);
+    distinct_.reset(graph.nodes);
     for (size_t n = 0; n < graph.nodes; ++n) {
         uint64_t colour = classes.colour[classes.of_node[n]] + static_cast<uint64_t>(layer);
         for (int32_t i = graph.place_begin[n]; i < graph.place_begin[n + 1]; ++i) {
@@ -145,11 +111,13 @@ Network::Classes Network::refine(const Graph &graph, const Classes &classes, int
             int32_t &seen = seen_[tuples_.slot[tuple] + position];
             if (seen == static_cast<int32_t>(n)) continue;
             seen = static_cast<int32_t>(n);
-            colour += mixed(tuples_.hash[tuple] + static_cast<uint64_t>(position));
+            colour += mix(tuples_.hash[tuple] + static_cast<uint64_t>(position));
         }
-        colour = mixed(colour);
-        next.of_node[n] = numbering_[colour];
-        if (next.of_node[n] < static_cast<int32_t>(member.size())) continue;
+        colour = mix(colour);
+        const auto found = static_cast<int32_t>(member.size());
+        next.of_node[n] =
+            distinct_.find_or_insert(colour, found, [&](int32_t other) { return next.colour[other] == colour; });
+        if (next.of_node[n] < found) continue;
         member.push_back(static_cast<int32_t>(n));
         next.colour.push_back(colour);
     }
@@ -158,8 +126,12 @@ Network::Classes Network::refine(const Graph &graph, const Classes &classes, int
     auto rows = static_cast<int32_t>(embeddings_.size() / width);
     std::vector<int32_t> unknown;
     for (size_t c = 0; c < member.size(); ++c) {
-        const auto number = static_cast<size_t>(known_[next.colour[c]]);
-        if (number == known_row_.size()) {
+        const uint64_t colour = next.colour[c];
+        const auto found = static_cast<int32_t>(known_row_.size());
+        const int32_t number =
+            known_.find_or_insert(colour, found, [&](int32_t other) { return known_colour_[other] == colour; });
+        if (number == found) {
+            known_colour_.push_back(colour);
             known_row_.push_back(rows);
             unknown.push_back(member[c]);
             rows += last ? 2 : 1;

@@ -24,32 +24,13 @@ struct NetworkWeights {
     std::vector<float> norm_weight, norm_bias;   // empty: no layer norm
 };
 
-/// Numbers for 64-bit keys, in order of their first appearance.
-class Numbering {
-public:
-    /// Forgets all keys and makes room for `keys` of them; more may come.
-    void reset(size_t keys);
-    /// The number of a key; the size before it came if it is new.
-    int32_t operator[](uint64_t key);
-    int32_t size() const { return size_; }
-
-private:
-    struct Slot {
-        uint64_t key;
-        int32_t number;
-    };
-    int32_t &place(uint64_t key);
-    void grow();
-
-    std::vector<Slot> slots_;
-    size_t mask_ = 0;
-    int32_t size_ = 0;
-};
-
 class Network {
 public:
-    /// kept: classes whose embeddings are kept from one call to the next, about; 200,000 took up to 80 MB with d = 32.
-    Network(NetworkWeights weights, size_t kept);
+    /// Takes up to 80 MB with d = 32.
+    static constexpr size_t default_kept = 200'000;
+
+    /// kept: classes whose embeddings are kept from one call to the next, about.
+    explicit Network(NetworkWeights weights, size_t kept = default_kept);
 
     size_t relations() const { return weights_.relations.size(); }
     /// Q of every action of a batch, in the order of its action_node.
@@ -91,9 +72,10 @@ private:
     size_t kept_;
     std::vector<float> embeddings_;                    // rows of d floats; row 0 is zero; after the last layer two for a class
     std::vector<float> action_values_;                 // by row: value of a node as an action, NaN if nobody asked
-    Numbering known_;                                  // colours of all classes that were computed
-    std::vector<int32_t> known_row_;                   // their rows
-    Numbering numbering_;
+    RowSet known_;                                     // all classes that were computed:
+    std::vector<uint64_t> known_colour_;
+    std::vector<int32_t> known_row_;                   // in embeddings_
+    RowSet distinct_;                                  // tuples, then classes, of the layer at hand
     Tuples tuples_;
     std::vector<int32_t> seen_, first_receiver_;
     std::vector<Receiver> receivers_;
