@@ -8,8 +8,8 @@ from pathlib import Path
 
 import onnx
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.export.graph import build_model
 from gsp_fd.export.parity import cpu_session, largest_difference, random_batches
 from gsp_fd.export.weights import graph_weights

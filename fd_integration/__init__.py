@@ -1,5 +1,5 @@
 """Fast Downward's interface: the command line ``gsp-plan``, the search language, the log, the exit codes.
 
 From outside, import :func:`gsp_fd.fd_integration.driver.main`, and for searches without the command line
-:mod:`gsp_fd.fd_integration.registry` and :mod:`gsp_fd.fd_integration.search`.
+:mod:`gsp_fd.fd_integration.language.registry` and :mod:`gsp_fd.fd_integration.run.search`.
 """

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from signal import SIGINT
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
-from gsp_fd.fd_integration.components import Components, Inputs, choose_inputs
-from gsp_fd.fd_integration.configuration import check_combinations, configurations
-from gsp_fd.fd_integration.interrupts import InterruptionError, Interrupts
-from gsp_fd.fd_integration.limits import planner_time
-from gsp_fd.fd_integration.log import Log, peak_memory_kb
-from gsp_fd.fd_integration.options import Options, parse_command_line
-from gsp_fd.fd_integration.plans import PlanFiles
-from gsp_fd.fd_integration.search import InvalidPlanError
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.fd_integration.run.components import Components, Inputs, choose_inputs
+from gsp_fd.fd_integration.run.configuration import check_combinations, configurations
+from gsp_fd.fd_integration.run.interrupts import InterruptionError, Interrupts
+from gsp_fd.fd_integration.run.limits import planner_time
+from gsp_fd.fd_integration.run.log import Log, peak_memory_kb
+from gsp_fd.fd_integration.run.options import Options, parse_command_line
+from gsp_fd.fd_integration.run.plans import PlanFiles
+from gsp_fd.fd_integration.run.search import InvalidPlanError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,7 +65,7 @@ def complain_of_bug(error: Exception, debug: bool) -> None:
 
 def information(options: Options) -> str | None:
     """The text of the options that only show something."""
-    from gsp_fd.fd_integration.registry import describe
+    from gsp_fd.fd_integration.language.registry import describe
 
     if options.help:
         from gsp_fd.fd_integration.help import help_text
@@ -76,7 +76,7 @@ def information(options: Options) -> str | None:
 
         return f"gsp-fd {__version__}"
     if options.show_aliases:
-        from gsp_fd.fd_integration.aliases import describe_aliases
+        from gsp_fd.fd_integration.language.aliases import describe_aliases
 
         return describe_aliases()
     if options.show_features or options.feature_names is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gsp_fd.fd_integration.configuration import SHORT_HEURISTICS, SHORT_SEARCHES
-from gsp_fd.fd_integration.options import GROUPS, Option
-from gsp_fd.fd_integration.registry import FEATURES
+from gsp_fd.fd_integration.language.registry import FEATURES
+from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS, SHORT_SEARCHES
+from gsp_fd.fd_integration.run.options import GROUPS, Option
 
 EXAMPLES = (
     ("Find a plan with weighted A* and hFF", "domain.pddl problem.pddl --heuristic hff --search wastar"),

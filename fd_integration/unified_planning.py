@@ -24,8 +24,8 @@ from unified_planning.engines import (
 from unified_planning.environment import get_environment
 from unified_planning.model import ProblemKind
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 
 AUTO = "auto"
 _WEIGHTS = (5, 3, 2, 1)
@@ -40,7 +40,7 @@ if sys.path and not sys.path[0]:
 print(sys.argv.pop(1), flush=True)
 from signal import SIGTERM
 from gsp_fd.fd_integration.driver import main
-from gsp_fd.fd_integration.guard import die_with_parent
+from gsp_fd.common.guard import die_with_parent
 die_with_parent(SIGTERM)
 sys.exit(main())"""
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gsp_fd import _core
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.model_format import OUTPUT, EncodedBatch, Floats, ModelMetadata, NetworkConfig, read_weights, weights_prefix
 
 Device = Literal["auto", "cpu", "cuda"]

@@ -15,8 +15,8 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 
 FORMAT_VERSION = 1
 ENCODER_VERSION = 1

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from gsp_fd import _core
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.pddl import Domain, LiftedTask, NotLifted, Problem, lifted_task, read_domain, read_problem
 from gsp_fd.translator import translate
 from gsp_fd.validate import Validation, validate_plan, validate_sas_plan

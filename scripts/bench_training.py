@@ -30,11 +30,11 @@ from gsp_fd.generate import domain_text, generate_set
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.fused import library
 from gsp_fd.training.instance_sets import InstanceSets, load_sets
-from gsp_fd.training.learner import Learner
+from gsp_fd.training.learning.learner import Learner
+from gsp_fd.training.learning.trainer import Trainer
+from gsp_fd.training.learning.workers import Fleet
 from gsp_fd.training.network import GraphBatch, RelationalNetwork
 from gsp_fd.training.progress import Watchers
-from gsp_fd.training.trainer import Trainer
-from gsp_fd.training.workers import Fleet
 
 SIZES = (4, 18)
 STATES = 64

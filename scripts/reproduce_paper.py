@@ -19,9 +19,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from gsp_fd.common.errors import InputError
 from gsp_fd.compare.results import read_results
 from gsp_fd.compare.tables import Comparison, Result, Table, mean, solved
-from gsp_fd.errors import InputError
 
 PAPER_RESULTS = Path(__file__).with_name("paper_results.json")
 ATTRIBUTES = ("steps", "expansions")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gsp_fd.errors import InputError
+from gsp_fd.common.errors import InputError
 from gsp_fd.pddl import Domain, Problem, read_domain, read_problem
 
 DOMAIN = """\

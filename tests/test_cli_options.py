@@ -7,16 +7,16 @@ from pathlib import Path
 import cli_support as cli
 import pytest
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
-from gsp_fd.fd_integration.aliases import ALIASES, describe_aliases
-from gsp_fd.fd_integration.components import choose_inputs
-from gsp_fd.fd_integration.configuration import SHORT_HEURISTICS, SHORT_SEARCHES, check_combinations, configurations
-from gsp_fd.fd_integration.context import compose_cost_types
-from gsp_fd.fd_integration.discovery import domain_candidates
+from gsp_fd.common.discovery import domain_candidates
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.fd_integration.help import help_text
-from gsp_fd.fd_integration.options import GROUPS, parse_command_line
-from gsp_fd.fd_integration.registry import FEATURES, describe
+from gsp_fd.fd_integration.language.aliases import ALIASES, describe_aliases
+from gsp_fd.fd_integration.language.context import compose_cost_types
+from gsp_fd.fd_integration.language.registry import FEATURES, describe
+from gsp_fd.fd_integration.run.components import choose_inputs
+from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS, SHORT_SEARCHES, check_combinations, configurations
+from gsp_fd.fd_integration.run.options import GROUPS, parse_command_line
 
 
 def searches(*arguments: str) -> list[str]:

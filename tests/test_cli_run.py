@@ -11,8 +11,8 @@ from pathlib import Path
 import cli_support as cli
 import pytest
 
-from gsp_fd.fd_integration.aliases import ALIASES
 from gsp_fd.fd_integration.help import EXAMPLES
+from gsp_fd.fd_integration.language.aliases import ALIASES
 from gsp_fd.validate import parse_plan
 
 PLAN_END = re.compile(r"; cost = (\d+) \((unit cost|general cost)\)\n\Z")
@@ -325,12 +325,12 @@ def test_start_up_imports_little(tower: Path) -> None:
 def test_a_wrong_plan_is_never_written(tower: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The validator decides: here the goal of the files is not the one the search knows."""
     from gsp_fd import _core
-    from gsp_fd.fd_integration.context import Context
-    from gsp_fd.fd_integration.limits import Deadline, Limits
-    from gsp_fd.fd_integration.log import Log
-    from gsp_fd.fd_integration.plans import PlanFiles
-    from gsp_fd.fd_integration.registry import check_search
-    from gsp_fd.fd_integration.search import InvalidPlanError, Run
+    from gsp_fd.fd_integration.language.context import Context
+    from gsp_fd.fd_integration.language.registry import check_search
+    from gsp_fd.fd_integration.run.limits import Deadline, Limits
+    from gsp_fd.fd_integration.run.log import Log
+    from gsp_fd.fd_integration.run.plans import PlanFiles
+    from gsp_fd.fd_integration.run.search import InvalidPlanError, Run
     from gsp_fd.task import load_pddl
 
     monkeypatch.chdir(tower)

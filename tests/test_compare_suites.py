@@ -13,13 +13,13 @@ import pytest
 import tasks
 from compare_support import tower_suite
 
+from gsp_fd.common.errors import InputError
 from gsp_fd.compare.configurations import BUILT_IN, find_configurations, split_names
 from gsp_fd.compare.progress import Progress, duration
 from gsp_fd.compare.results import FILE_NAME, Results, ResultsWriter, read_results
 from gsp_fd.compare.runner import Job
 from gsp_fd.compare.suites import Problem, Selection, read_bounds, read_suites, with_bounds
 from gsp_fd.compare.tables import Comparison, Table, coverage_table, csv_text, latex, markdown, notes, pair_table
-from gsp_fd.errors import InputError
 
 ALL = Selection()
 

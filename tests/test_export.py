@@ -16,8 +16,8 @@ pytest.importorskip("torch_geometric", reason="the training extra is not install
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
 from gsp_fd import models_cli  # noqa: E402
-from gsp_fd.errors import InputError  # noqa: E402
-from gsp_fd.exit_codes import ExitCode  # noqa: E402
+from gsp_fd.common.errors import InputError  # noqa: E402
+from gsp_fd.common.exit_codes import ExitCode  # noqa: E402
 from gsp_fd.export import cli  # noqa: E402
 from gsp_fd.export.graph import build_model, flat_weights  # noqa: E402
 from gsp_fd.export.parity import cpu_session, largest_difference, random_batch, random_batches  # noqa: E402

@@ -14,8 +14,8 @@ import pytest
 import tasks
 from random_models import random_model
 
-from gsp_fd.fd_integration.build import main
-from gsp_fd.fd_integration.downward import mentions_gsp
+from gsp_fd.fd_integration.language.syntax import mentions_gsp
+from gsp_fd.fd_integration.tools.build import main
 from gsp_fd.generate import domain_text, generate
 
 GSP = 'eager_wastar([gsp(model="model.onnx")], w=2)'

@@ -61,7 +61,7 @@ def test_plan_without_knowledge(blocks: Path) -> None:
 def test_learn_then_plan(blocks: Path) -> None:
     pytest.importorskip("torch", reason="the training extra is not installed")
     pytest.importorskip("torch_geometric", reason="the training extra is not installed")
-    pytest.importorskip("gsp_fd.training.cli", reason="there is no training here")
+    pytest.importorskip("gsp_fd.training.run.cli", reason="there is no training here")
     options = {"GSP_LEARN_MINUTES": "0.1", "GSP_LEARN_OPTIONS": "--workers 0 --d 8 --layers 2", "TMPDIR": str(blocks)}
     run = ipc("learn", blocks, "dk", "domain.pddl", "task 3.pddl", "task 4.pddl", "task 5.pddl", **options)
     assert run.returncode == 0, run.stdout + run.stderr

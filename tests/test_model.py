@@ -15,8 +15,8 @@ from random_models import Batch, lifted_of, random_model
 
 from gsp_fd import _core as core
 from gsp_fd import model as model_module
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.inference import NativeNetwork
 from gsp_fd.model import LearnedHeuristic, Model, find_model

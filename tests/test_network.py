@@ -21,7 +21,7 @@ pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from gsp_fd.errors import InputError  # noqa: E402
+from gsp_fd.common.errors import InputError  # noqa: E402
 from gsp_fd.export.parity import random_batch, random_batches  # noqa: E402
 from gsp_fd.model_format import EncodedBatch, ModelMetadata, NetworkConfig  # noqa: E402
 from gsp_fd.training import fused  # noqa: E402

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pddl_helpers import CONFORMANCE, DOMAIN, PROBLEM, parse, read_pair
 
-from gsp_fd.errors import InputError, UnsupportedError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError, UnsupportedError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.pddl import read_domain, read_problem
 from gsp_fd.pddl.ast import (
     And,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pddl_helpers import input_error
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.pddl.reader import MAX_DEPTH, SList, fact_words, parse_text, read_fact, read_file
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pddl_helpers import DOMAIN, PROBLEM, parse
 
-from gsp_fd.errors import InputError
+from gsp_fd.common.errors import InputError
 from gsp_fd.pddl.strict import strict_findings
 
 STANDARD = (

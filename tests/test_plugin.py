@@ -20,8 +20,8 @@ import tasks
 from random_models import random_model
 
 from gsp_fd import _core as core
-from gsp_fd.errors import InputError
-from gsp_fd.fd_integration import plugin_task
+from gsp_fd.common.errors import InputError
+from gsp_fd.fd_integration.tools import plugin_task
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.inference import NativeNetwork, OnnxSession
 from gsp_fd.model import LearnedHeuristic, Model, find_model

@@ -14,9 +14,9 @@ import tasks
 from random_models import random_model
 
 import gsp_fd.fd_integration
-from gsp_fd.exit_codes import ExitCode
-from gsp_fd.fd_integration.build import main as make_build
-from gsp_fd.fd_integration.portfolio import portfolio_exit_code
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.fd_integration.run.portfolio import portfolio_exit_code
+from gsp_fd.fd_integration.tools.build import main as make_build
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.task import load_pddl
 

@@ -13,9 +13,9 @@ import tasks
 from random_models import random_model
 
 from gsp_fd import _core as core
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
-from gsp_fd.fd_integration.sas_states import SasStates, read_sas_head
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.fd_integration.tools.sas_states import SasStates, read_sas_head
 from gsp_fd.generate import GENERATORS, domain_text, generate
 from gsp_fd.model import Model
 from gsp_fd.task import Task, load_pddl

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
-from gsp_fd.fd_integration.language import Call, Let, ListNode, Literal, Node, parse, to_text
-from gsp_fd.fd_integration.registry import FEATURES, check_search
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.fd_integration.language.registry import FEATURES, check_search
+from gsp_fd.fd_integration.language.syntax import Call, Let, ListNode, Literal, Node, parse, to_text
 
 
 def test_syntax_tree() -> None:
@@ -201,12 +201,12 @@ def test_we_refuse(text: str, code: int) -> None:
 
 
 def test_we_search(tower: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from gsp_fd.fd_integration.components import Components, choose_inputs
-    from gsp_fd.fd_integration.configuration import configurations
-    from gsp_fd.fd_integration.interrupts import Interrupts
-    from gsp_fd.fd_integration.log import Log
-    from gsp_fd.fd_integration.options import parse_command_line
-    from gsp_fd.fd_integration.plans import PlanFiles
+    from gsp_fd.fd_integration.run.components import Components, choose_inputs
+    from gsp_fd.fd_integration.run.configuration import configurations
+    from gsp_fd.fd_integration.run.interrupts import Interrupts
+    from gsp_fd.fd_integration.run.log import Log
+    from gsp_fd.fd_integration.run.options import parse_command_line
+    from gsp_fd.fd_integration.run.plans import PlanFiles
 
     monkeypatch.chdir(tower)
     for text, code in JUDGED:

@@ -23,14 +23,14 @@ pytest.importorskip("onnxruntime", reason="the training extra is not installed")
 from training_support import TINY_OPTIONS, write_problems
 
 from gsp_fd import _core
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.model import LearnedHeuristic, Model
 from gsp_fd.task import load_pddl
-from gsp_fd.training import cli
 from gsp_fd.training.checkpoint import load_checkpoint
 from gsp_fd.training.progress import read_rows
+from gsp_fd.training.run import cli
 
-COMMAND = [sys.executable, "-m", "gsp_fd.training.cli"]
+COMMAND = [sys.executable, "-m", "gsp_fd.training.run.cli"]
 
 
 @pytest.fixture(scope="module")

@@ -18,14 +18,14 @@ pytest.importorskip("onnxruntime", reason="the training extra is not installed")
 
 from training_support import TINY, Listener, Memory, tiny_sets  # noqa: E402
 
-from gsp_fd.errors import InputError  # noqa: E402
+from gsp_fd.common.errors import InputError  # noqa: E402
 from gsp_fd.training.config import TrainingConfig  # noqa: E402
-from gsp_fd.training.episodes import Collector  # noqa: E402
 from gsp_fd.training.instance_sets import InstanceSets, known_generator, load_sets  # noqa: E402
-from gsp_fd.training.learner import DEAD_END, GOAL, Learner  # noqa: E402
-from gsp_fd.training.pools import Pools, Status  # noqa: E402
-from gsp_fd.training.trainer import MAX_ROLLBACKS, Trainer, dead_end_return  # noqa: E402
-from gsp_fd.training.validation import Score, validate  # noqa: E402
+from gsp_fd.training.learning.episodes import Collector  # noqa: E402
+from gsp_fd.training.learning.learner import DEAD_END, GOAL, Learner  # noqa: E402
+from gsp_fd.training.learning.pools import Pools, Status  # noqa: E402
+from gsp_fd.training.learning.trainer import MAX_ROLLBACKS, Trainer, dead_end_return  # noqa: E402
+from gsp_fd.training.learning.validation import Score, validate  # noqa: E402
 
 torch.set_num_threads(1)
 CONFIG = TrainingConfig(**TINY, minutes=20)  # type: ignore[arg-type]

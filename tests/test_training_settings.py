@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
-from gsp_fd.training import cli
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.training.config import TrainingConfig, documented
-from gsp_fd.training.settings import RunInputs, given_options, make_config, option_of, read_toml, to_toml
+from gsp_fd.training.run import cli
+from gsp_fd.training.run.settings import RunInputs, given_options, make_config, option_of, read_toml, to_toml
 
 
 def test_every_hyper_parameter_is_documented_and_an_option() -> None:

@@ -21,13 +21,13 @@ from training_support import TINY, Listener, Memory, tiny_sets
 
 from gsp_fd.export.graph import build_model, flat_weights
 from gsp_fd.export.weights import graph_weights
-from gsp_fd.training.collector_state import collector_state
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instance_sets import InstanceSets
+from gsp_fd.training.learning.collector_state import collector_state
+from gsp_fd.training.learning.trainer import Trainer
+from gsp_fd.training.learning.validation import validate
+from gsp_fd.training.learning.workers import Fleet, SearchWorker
 from gsp_fd.training.progress import Row
-from gsp_fd.training.trainer import Trainer
-from gsp_fd.training.validation import validate
-from gsp_fd.training.workers import Fleet, SearchWorker
 
 CONFIG = TrainingConfig(**TINY, minutes=10, worker_seconds=0.2)  # type: ignore[arg-type]
 
@@ -49,7 +49,7 @@ def fleet(sets: InstanceSets) -> Iterator[Fleet]:
 
 
 def test_workers_never_import_torch() -> None:
-    code = "import sys, gsp_fd.training.workers; sys.exit('torch' in sys.modules)"
+    code = "import sys, gsp_fd.training.learning.workers; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
@@ -104,7 +104,7 @@ def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
     """As where Ray is not installed: the import fails."""
     (tmp_path / "ray.py").write_text("raise ModuleNotFoundError(\"No module named 'ray'\", name='ray')\n")
     arguments = "1, '', needed_by='search workers need', otherwise='say --workers 0'"
-    code = f"from gsp_fd.cluster import connect\nconnect({arguments})"
+    code = f"from gsp_fd.common.cluster import connect\nconnect({arguments})"
     path = os.pathsep.join([str(tmp_path), *sys.path])
     result = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True

@@ -13,8 +13,8 @@ import pytest
 from pddl_helpers import DOMAIN, PLAN, PROBLEM, parse
 
 from gsp_fd import translator
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.translator import TranslationResult, translate, translator_available
 from gsp_fd.validate import validate_sas_plan
 

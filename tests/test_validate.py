@@ -17,8 +17,8 @@ from pddl_helpers import (
     read_pair,
 )
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.pddl import read_domain, read_problem
 from gsp_fd.validate import Validation, format_plan, parse_plan, validate_plan, validate_sas_plan
 

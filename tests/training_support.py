@@ -9,8 +9,8 @@ from gsp_fd.generate import domain_text, generate_set
 from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instance_sets import InstanceSets, load_sets
+from gsp_fd.training.learning.validation import Score
 from gsp_fd.training.progress import Row
-from gsp_fd.training.validation import Score
 
 TINY = {"d": 16, "layers": 4, "batch_size": 16, "budget": 60, "lockstep": 8, "validate_every": 3.0}
 """Hyper-parameters with which a few blocks are learned in seconds."""

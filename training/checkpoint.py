@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.model_format import EncodedBatch, ModelMetadata
 from gsp_fd.training.network import Kernel, RelationalNetwork
 

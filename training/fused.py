@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 import gsp_fd.training
-from gsp_fd.errors import InputError
+from gsp_fd.common.errors import InputError
 from gsp_fd.model_format import EXPONENT_LIMIT, Aggregation, NetworkConfig
 
 LIBRARY_VARIABLE = "GSP_KERNEL"

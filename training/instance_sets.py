@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.generate import GENERATORS, domain_text, generate, generate_set
 from gsp_fd.model import task_fit_problems
 from gsp_fd.model_format import ModelMetadata

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gsp_fd import __version__, _core
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.model import relation_specs
 from gsp_fd.model_format import ModelMetadata, relations_of
 from gsp_fd.pddl import LiftedTask

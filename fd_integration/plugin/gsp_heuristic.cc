@@ -41,7 +41,7 @@ static string quoted(const string &text) {
 static const char *const plugin_task = R"(import sys
 if sys.path and not sys.path[0]:
     sys.path.pop(0)
-from gsp_fd.fd_integration.plugin_task import main
+from gsp_fd.fd_integration.tools.plugin_task import main
 sys.exit(main()))";
 
 /// The task file that the Python package of gsp-fd writes; it finds the PDDL files if they are not given.
@@ -160,7 +160,7 @@ public:
         add_option<string>("model", "an .onnx file, the name of a shipped model, or auto (default)", "\"\"");
         add_option<string>("domain", "PDDL domain (default: GSP_DOMAIN in the environment, or the driver's)", "\"\"");
         add_option<string>("problem", "PDDL problem (default: GSP_PROBLEM in the environment, or the driver's)", "\"\"");
-        add_option<string>("task", "a file written by python -m gsp_fd.fd_integration.plugin_task, instead of the three above", "\"\"");
+        add_option<string>("task", "a file written by python -m gsp_fd.fd_integration.tools.plugin_task, instead of the three above", "\"\"");
         add_option<int>("scale", "h is rounded after it was multiplied by this", "1", plugins::Bounds("1", "1000000"));
         add_option<int>("cache_mb", "memory for states with values", "256", plugins::Bounds("1", "infinity"));
         add_option<bool>("parent_q", "h = -Q(parent, a) - cost(a): faster, but it depends on the parent", "false");

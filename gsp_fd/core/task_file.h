@@ -1,4 +1,4 @@
-// A lifted task with a model for it as text, for programs without Python. fd_integration/plugin_task.py writes it.
+// A lifted task with a model for it as text, for programs without Python. fd_integration/tools/plugin_task.py writes it.
 #pragma once
 
 #include <string_view>

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from gsp_fd.errors import InputError, UnsupportedError
+from gsp_fd.common.errors import InputError, UnsupportedError
 from gsp_fd.pddl.ast import (
     OBJECT,
     And,

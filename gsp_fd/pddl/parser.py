@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from gsp_fd.errors import UnsupportedError
+from gsp_fd.common.errors import UnsupportedError
 from gsp_fd.pddl.ast import (
     OBJECT,
     Action,

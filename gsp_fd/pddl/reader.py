@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from gsp_fd.errors import InputError
-from gsp_fd.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
 
 MAX_DEPTH = 400
 """Deepest nesting of parentheses; keeps every recursive walk over a file's formulas within Python's stack."""

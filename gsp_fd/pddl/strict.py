@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gsp_fd.errors import InputError
+from gsp_fd.common.errors import InputError
 from gsp_fd.pddl.parser import read_domain, read_problem
 
 

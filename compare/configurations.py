@@ -1,0 +1,213 @@
+"""What is compared: planner configurations by name, in the search language, or as any command."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.processes import PLANNER
+from gsp_fd.common.spelling import near_miss
+
+OURS, FAST_DOWNWARD, COMMAND = "gsp-fd", "fast-downward", "command"
+"""Kinds of planners."""
+
+_NO_FAST_DOWNWARD = "Fast Downward is not installed: pip install up-fast-downward"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A planner with its options.
+
+    ``command`` has {domain} {problem} {plan} {time} {memory} {expansions} in it, the limits in seconds and MiB;
+    ``spec`` shows it to people, without paths of this machine. ``missing`` says why it cannot run here.
+    """
+
+    name: str
+    description: str
+    planner: str
+    spec: str
+    command: tuple[str, ...] = ()
+    missing: str = ""
+
+    def header(self) -> dict[str, str]:
+        """What the results file says about it."""
+        return {"name": self.name, "description": self.description, "planner": self.planner, "spec": self.spec}
+
+    def arguments(self, values: dict[str, str]) -> list[str]:
+        """The command with values in the place of the names in braces."""
+        return [re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), part) for part in self.command]
+
+
+_LEARNED = ("--heuristic", "gsp")
+_B32 = ("--batch-size", "32")
+_WEIGHT = ("-w", "2")
+
+BUILT_IN: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "gsp-policy": (OURS, "GSP greedy policy", (*_LEARNED, "--search", "policy")),
+    "gsp-wastar": (OURS, "GSP WA*, w = 2, b = 1", (*_LEARNED, "--search", "wastar", *_WEIGHT)),
+    "gsp-wastar-b32": (OURS, "GSP WA*, w = 2, b = 32", (*_LEARNED, "--search", "wastar", *_WEIGHT, *_B32)),
+    "gsp-gbfs": (OURS, "GSP GBFS, b = 1", (*_LEARNED, "--search", "gbfs")),
+    "gsp-gbfs-b32": (OURS, "GSP GBFS, b = 32", (*_LEARNED, "--search", "gbfs", *_B32)),
+    "hff-wastar": (OURS, "WA* with hFF, w = 2", ("--heuristic", "hff", "--search", "wastar", *_WEIGHT)),
+    "hmax-wastar": (OURS, "WA* with hmax, w = 2", ("--heuristic", "hmax", "--search", "wastar", *_WEIGHT)),
+    "fd-ff-wastar": (FAST_DOWNWARD, "Fast Downward: WA* with hFF, w = 2", ("--search", "eager_wastar([ff()], w=2)")),
+    "fd-lama-first": (FAST_DOWNWARD, "Fast Downward: LAMA's first iteration", ("--alias", "lama-first")),
+}
+"""By name: kind of planner, description, options."""
+
+
+def find_configurations(names: Sequence[str], *, model: str = "auto", expansions: bool = True) -> list[Configuration]:
+    """Configurations for ``NAME``, ``NAME=SEARCH``, ``NAME=fd:SEARCH`` and ``NAME=!COMMAND``.
+
+    InputError for names that are unknown or used twice and for searches that are none.
+    """
+    found = [_configuration(name.strip(), model, expansions) for name in names]
+    for position, configuration in enumerate(found):
+        if any(configuration.name == other.name for other in found[:position]):
+            raise _error(f"two configurations are called '{configuration.name}'")
+    return found
+
+
+def heuristic_configuration(name: str, options: Sequence[str], *, model: str, expansions: bool) -> Configuration:
+    """One of our heuristics by its short name, such as ``hff``; ``options`` say what searches with it."""
+    chosen = _checked(("--heuristic", name, *options))
+    return _ours(name, shlex.join(chosen), chosen, model, expansions)
+
+
+def split_names(text: str) -> list[str]:
+    """The parts between commas that stand outside of brackets and quotes."""
+    parts, depth, quote = [""], 0, ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        if character == "," and depth == 0 and not quote:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def fast_downward_driver() -> Path | None:
+    """The driver of Fast Downward from up-fast-downward; None if it is not installed."""
+    spec = importlib.util.find_spec("up_fast_downward")
+    if spec is None or spec.origin is None:
+        return None
+    driver = Path(spec.origin).parent / "downward" / "fast-downward.py"
+    return driver if driver.is_file() else None
+
+
+def _configuration(text: str, model: str, expansions: bool) -> Configuration:
+    name, separator, definition = text.partition("=")
+    name, definition = name.strip(), definition.strip()
+    if not separator:
+        if name not in BUILT_IN:
+            hint = near_miss(name, BUILT_IN) or f"; known are {', '.join(BUILT_IN)}"
+            raise _error(f"there is no configuration '{name}'{hint}; or define one: NAME=SEARCH or NAME=!COMMAND")
+        planner, description, options = BUILT_IN[name]
+        build: Any = _fast_downward if planner == FAST_DOWNWARD else _ours
+        extra = () if planner == FAST_DOWNWARD else (model, expansions)
+        return build(name, description, options, *extra)
+    if not re.fullmatch(r"[\w.+-]+", name) or not definition:
+        raise _error(f"'{text}' should be NAME=SEARCH or NAME=!COMMAND, with letters, digits and . + - _ in the name")
+    if definition.startswith("!"):
+        return _command(name, definition[1:])
+    if definition.startswith("fd:"):
+        definition = definition[3:].strip()
+        return _fast_downward(name, f"Fast Downward: {definition}", _search_options(definition))
+    return _ours(name, definition, _checked(_search_options(definition)), model, expansions)
+
+
+def _search_options(definition: str) -> tuple[str, ...]:
+    """Options as they are, or a search."""
+    try:
+        return tuple(shlex.split(definition)) if definition.startswith("-") else ("--search", definition)
+    except ValueError as error:
+        raise _error(f"{definition}: {error}") from None
+
+
+def _checked(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Our own options, after a look at them; InputError says what is wrong."""
+    from gsp_fd.fd_integration.run.configuration import check_combinations, configurations
+    from gsp_fd.fd_integration.run.options import parse_command_line
+
+    parsed = parse_command_line(["domain.pddl", "problem.pddl", *options])
+    check_combinations(parsed)
+    configurations(parsed)
+    return options
+
+
+def _ours(name: str, description: str, options: tuple[str, ...], model: str, expansions: bool) -> Configuration:
+    from gsp_fd.fd_integration.language.syntax import mentions_gsp
+
+    learned = options[:2] == _LEARNED or mentions_gsp(options)
+    shown = options
+    if learned and "--model" not in options and not any("model=" in option.replace(" ", "") for option in options):
+        shown = (*options, "--model", _without_folder(model))
+        options = (*options, "--model", model)
+    limits = ["--overall-time-limit", "{time}", "--overall-memory-limit", "{memory}m"]
+    if expansions:
+        limits += ["--max-expansions", "{expansions}"]
+    command = (*PLANNER, *limits, "--plan-file", "{plan}", "{domain}", "{problem}", *map(_found, options))
+    return Configuration(name, description, OURS, _shown("gsp-plan", shown), command)
+
+
+def _fast_downward(name: str, description: str, options: tuple[str, ...]) -> Configuration:
+    driver = fast_downward_driver()
+    limits = ["--overall-time-limit", "{time}", "--overall-memory-limit", "{memory}m"]
+    before = "--alias" in options
+    command = [sys.executable, str(driver), *limits, "--plan-file", "{plan}", *(options if before else ())]
+    command += ["{domain}", "{problem}", *(() if before else options)]
+    spec = _shown("fast-downward.py", options)
+    return Configuration(
+        name, description, FAST_DOWNWARD, spec, tuple(command), missing="" if driver else _NO_FAST_DOWNWARD
+    )
+
+
+def _command(name: str, text: str) -> Configuration:
+    """A command of the user's."""
+    try:
+        parts = shlex.split(text)
+    except ValueError as error:
+        raise _error(f"{text}: {error}") from None
+    if not parts:
+        raise _error(f"configuration '{name}' has no command behind the '!'")
+    for field in ("{domain}", "{problem}", "{plan}"):
+        if not any(field in part for part in parts):
+            raise _error(f"the command of '{name}' needs {field} in it: {text.strip()}")
+    command = [_found(part) for part in parts]
+    program = shutil.which(command[0]) or command[0]
+    shown = [_without_folder(part) for part in parts]
+    return Configuration(name, shown[0], COMMAND, shlex.join(shown), (program, *command[1:]))
+
+
+def _found(part: str) -> str:
+    """The path of a file as seen from here, because planners run in another folder."""
+    return os.path.abspath(part) if os.path.isfile(part) else part
+
+
+def _without_folder(part: str) -> str:
+    return os.path.basename(part) if os.path.isabs(part) else part
+
+
+def _shown(program: str, options: Sequence[str]) -> str:
+    return shlex.join([program, *options])
+
+
+def _error(message: str) -> InputError:
+    return InputError(message, exit_code=ExitCode.DRIVER_INPUT_ERROR)

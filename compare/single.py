@@ -1,0 +1,108 @@
+"""``gsp-plan --compare hff,hmax,gsp``: configurations side by side on one problem, as a table on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from gsp_fd.common.discovery import find_domain, looks_like_sas
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.compare.configurations import Configuration, find_configurations, heuristic_configuration, split_names
+from gsp_fd.compare.limits import DEFAULT_EXPANSIONS, DEFAULT_MEMORY_MB, DEFAULT_SECONDS, run_limits
+from gsp_fd.compare.outcome import SOLVED
+from gsp_fd.compare.runner import Job, run_local
+from gsp_fd.compare.suites import Problem
+from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS
+from gsp_fd.fd_integration.run.log import Log
+from gsp_fd.fd_integration.run.options import Options, driver_error
+from gsp_fd.pddl import read_domain, read_problem
+
+_COLUMNS = {
+    "status": 15,
+    "cost": 8,
+    "steps": 8,
+    "expansions": 12,
+    "evaluations": 12,
+    "CPU s": 8,
+    "MB": 8,
+}
+
+
+def compare(options: Options) -> int:
+    """Run the configurations that the options name; returns 0 if one of them found a plan."""
+    problem = _problem([Path(file) for file in options.files])
+    limits = run_limits(
+        options.overall_time or DEFAULT_SECONDS,
+        (options.overall_memory or DEFAULT_MEMORY_MB << 20) >> 20 or 1,
+        options.max_expansions or DEFAULT_EXPANSIONS,
+    )
+    configurations = _configurations(options)
+    log = Log(options.log_level)
+    log.line(
+        f"Limits for each: {limits.expansions:,} expansions, {limits.cpu_seconds} s of CPU time, {limits.memory_mb} MB"
+    )
+    width = max(len("configuration"), *(len(configuration.name) for configuration in configurations))
+    log.line(_line("configuration", width, list(_COLUMNS)))
+    jobs = [Job(problem, configuration) for configuration in configurations]
+    statuses = []
+    with closing(run_local(jobs, limits, 1)) as records:
+        for result in records:
+            statuses.append(result["status"])
+            log.line(_line(result["configuration"], width, _cells(result)) + _note(result))
+    return _exit_code(statuses)
+
+
+def _problem(files: Sequence[Path]) -> Problem:
+    if len(files) not in (1, 2) or any(looks_like_sas(file) for file in files):
+        raise driver_error("--compare needs a PDDL problem, or a domain and a problem")
+    problem = files[-1].absolute()
+    domain = files[0].absolute() if len(files) == 2 else find_domain(problem)
+    read_problem(problem, read_domain(domain))  # says at once, and with its line, what is wrong with a file
+    return Problem(problem.parent.name, "", problem.stem, domain, problem)
+
+
+def _configurations(options: Options) -> list[Configuration]:
+    searches = options.search_tokens
+    if searches and (searches[0] != "--search" or len(searches) != 2):
+        raise driver_error("--compare names the heuristics; beside it, --search NAME says what searches with them")
+    common = list(searches)
+    if options.weight is not None:
+        common += ["--weight", f"{options.weight:g}"]
+    if options.batch_size is not None:
+        common += ["--batch-size", str(options.batch_size)]
+    settings: dict[str, Any] = {"model": options.model or "auto", "expansions": True}
+    found: list[Configuration] = []
+    for name in split_names(options.compare or ""):
+        if name.lower() in SHORT_HEURISTICS:
+            found.append(heuristic_configuration(name.lower(), common, **settings))
+        else:
+            found += find_configurations([name], **settings)
+    if not found:
+        raise driver_error("--compare needs names, such as hff,hmax,gsp")
+    return found
+
+
+def _cells(result: dict[str, Any]) -> list[str]:
+    known = [result["cost"], result["steps"], result["expansions"], result["evaluations"]]
+    shown = ["-" if value is None else str(value) for value in known]
+    return [result["status"], *shown, f"{result['cpu_seconds']:.2f}", f"{result['memory_mb']:.0f}"]
+
+
+def _line(name: str, width: int, cells: Sequence[str]) -> str:
+    return "  ".join(
+        [name.ljust(width), *(cell.rjust(size) for cell, size in zip(cells, _COLUMNS.values(), strict=True))]
+    )
+
+
+def _note(result: dict[str, Any]) -> str:
+    return f"  {result['message']}" if result["message"] else ""
+
+
+def _exit_code(statuses: Sequence[str]) -> int:
+    if SOLVED in statuses:
+        return ExitCode.SUCCESS
+    if "unsolvable" in statuses:
+        return ExitCode.SEARCH_UNSOLVABLE
+    return ExitCode.DRIVER_INPUT_ERROR if set(statuses) == {"input-error"} else ExitCode.SEARCH_UNSOLVED_INCOMPLETE

@@ -1,0 +1,283 @@
+"""Rows of the registry: open lists, and search algorithms as ways to fill them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gsp_fd.fd_integration.language.context import Context, IteratedSpec, SearchSpec
+from gsp_fd.fd_integration.language.evaluators import COST_TYPES, EVALUATORS, VERBOSITY, labels
+from gsp_fd.fd_integration.language.features import (
+    BOOL,
+    DOUBLE,
+    EVALUATOR,
+    INT,
+    NONE,
+    OPEN_LIST,
+    PRUNING,
+    SEARCH_ALGORITHM,
+    Feature,
+    ListType,
+    Parameter,
+    Type,
+)
+
+Values = dict[str, Any]
+
+_PREF_ONLY = Parameter("pref_only", BOOL, "false", "keep only successors by preferred operators")
+
+OPEN_LISTS = (
+    Feature(
+        "single",
+        OPEN_LIST,
+        "Best-first open list",
+        (Parameter("eval", EVALUATOR, None, "evaluator"), _PREF_ONLY),
+        lambda context, values: context.core.SingleOpenList(values["eval"], values["pref_only"]),
+        "Ordered by one evaluator, first in first out among equals.",
+    ),
+    Feature(
+        "tiebreaking",
+        OPEN_LIST,
+        "Tie-breaking open list",
+        (
+            Parameter("evals", EVALUATORS, None, "evaluators, the most important first"),
+            Parameter("unsafe_pruning", BOOL, "true", "prune where the first evaluator sees a dead end"),
+            _PREF_ONLY,
+        ),
+        lambda context, values: context.core.TieBreakingOpenList(
+            values["evals"], values["pref_only"], values["unsafe_pruning"]
+        ),
+        "Ordered by several evaluators one after another.",
+    ),
+    Feature(
+        "alt",
+        OPEN_LIST,
+        "Alternation open list",
+        (
+            Parameter("sublists", ListType(OPEN_LIST, nonempty=True), None, "open lists that take turns"),
+            Parameter("boost", INT, "0", "turns for the preferred lists after progress"),
+        ),
+        lambda context, values: context.core.AlternationOpenList(values["sublists"], values["boost"]),
+        "Takes from several open lists in turn.",
+    ),
+)
+
+PRUNING_METHODS = (
+    Feature(
+        "null",
+        PRUNING,
+        "No pruning",
+        (Parameter("verbosity", VERBOSITY, "normal", "how much to print"),),
+        lambda context, values: None,
+    ),
+)
+
+
+def _common(name: str) -> tuple[Parameter, ...]:
+    return (
+        Parameter("cost_type", COST_TYPES, "normal", "how the search counts the costs of actions"),
+        Parameter("bound", Type("int", 0), "infinity", "only plans of real cost below this"),
+        Parameter("max_time", DOUBLE, "infinity", "CPU seconds after which the search fails (exit code 12)"),
+        *labels(name),
+    )
+
+
+_EVALS = Parameter("evals", EVALUATORS, None, "evaluators, each with an open list of its own")
+_PREFERRED = Parameter("preferred", ListType(EVALUATOR), "[]", "use the preferred operators of these")
+_PRUNING = Parameter("pruning", PRUNING, "null()", "only null()")
+_WEIGHT = Parameter("w", Type("int", 0), "1", "weight of the evaluators against g")
+_RANDOM = (
+    Parameter("randomize_successors", BOOL, "false", "successors in random order"),
+    Parameter("preferred_successors_first", BOOL, "false", "preferred successors before the others"),
+    Parameter("random_seed", Type("int", -1), "-1", "-1 takes the seed of the command line (--seed)"),
+)
+
+
+def _boost(default: int) -> Parameter:
+    return Parameter("boost", INT, str(default), "turns for the preferred open lists after progress")
+
+
+def _reopen(default: str) -> Parameter:
+    return Parameter("reopen_closed", BOOL, default, "look at a state again when a cheaper path to it is found")
+
+
+def _open_list(context: Context, values: Values, keys: list[Any]) -> Any:
+    """One list for one key; for several keys or preferred operators an alternation, as in Fast Downward."""
+    core, preferred = context.core, bool(values["preferred"])
+    if len(keys) == 1 and not preferred:
+        return core.SingleOpenList(keys[0], False)
+    lists = []
+    for key in keys:
+        lists.append(core.SingleOpenList(key, False))
+        if preferred:
+            lists.append(core.SingleOpenList(key, True))
+    return core.AlternationOpenList(lists, values["boost"])
+
+
+def _weighted_keys(context: Context, values: Values) -> list[Any]:
+    """g + w·h for every evaluator h; h is not even computed for w = 0."""
+    core, weight = context.core, values["w"]
+    if weight == 0:
+        return [core.g()]
+    return [core.sum([core.g(), h if weight == 1 else core.weight(h, weight)]) for h in values["evals"]]
+
+
+def search_spec(context: Context, values: Values, open_list: Any, **options: Any) -> SearchSpec:
+    """The search with the values of its common parameters."""
+    options.setdefault("reopen_closed", values.get("reopen_closed", False))
+    for name in ("randomize_successors", "preferred_successors_first", "random_seed"):
+        if name in values:
+            options.setdefault(name, values[name])
+    return SearchSpec(
+        open_list=open_list,
+        preferred=context.heuristics_among(values.get("preferred", [])),
+        **{name: values[name] for name in ("description", "cost_type", "bound", "max_time", "verbosity")},
+        **options,
+    )
+
+
+def _eager_wastar(context: Context, values: Values) -> SearchSpec:
+    return search_spec(context, values, _open_list(context, values, _weighted_keys(context, values)))
+
+
+def _eager_greedy(context: Context, values: Values) -> SearchSpec:
+    return search_spec(context, values, _open_list(context, values, values["evals"]))
+
+
+def _astar(context: Context, values: Values) -> SearchSpec:
+    core, h = context.core, values["eval"]
+    f = core.sum([core.g(), h])
+    open_list = core.TieBreakingOpenList([f, h], False, False)
+    return search_spec(context, values, open_list, f_eval=f, reopen_closed=True)
+
+
+def _lazy_greedy(context: Context, values: Values) -> SearchSpec:
+    return search_spec(context, values, _open_list(context, values, values["evals"]), lazy=True)
+
+
+def _lazy_wastar(context: Context, values: Values) -> SearchSpec:
+    return search_spec(context, values, _open_list(context, values, _weighted_keys(context, values)), lazy=True)
+
+
+def _eager(context: Context, values: Values) -> SearchSpec:
+    return search_spec(context, values, values["open"], f_eval=values["f_eval"])
+
+
+def _lazy(context: Context, values: Values) -> SearchSpec:
+    return search_spec(context, values, values["open"], lazy=True)
+
+
+def _iterated(context: Context, values: Values) -> IteratedSpec:
+    names = ("pass_bound", "repeat_last", "continue_on_fail", "continue_on_solve")
+    return IteratedSpec(
+        phases=tuple(values["algorithm_configs"]),
+        **{name: values[name] for name in (*names, "description", "bound", "max_time", "verbosity")},
+    )
+
+
+def algorithm(
+    name: str, title: str, help: str, build: Callable[[Context, Values], Any], *parameters: Parameter
+) -> Feature:
+    """A row for a search algorithm, with the parameters that all of them have."""
+    return Feature(name, SEARCH_ALGORITHM, title, (*parameters, *_common(name)), build, help)
+
+
+ALGORITHMS = (
+    algorithm(
+        "astar",
+        "A* search (eager)",
+        "Optimal with an admissible evaluator. Ties on f are broken by h; closed states are reopened.",
+        _astar,
+        Parameter("eval", EVALUATOR, None, "evaluator for h"),
+        Parameter("lazy_evaluator", EVALUATOR, NONE, "accepted; no evaluator here depends on the path"),
+        _PRUNING,
+    ),
+    algorithm(
+        "eager_wastar",
+        "Eager weighted A* search",
+        "Open lists ordered by g + w·h.",
+        _eager_wastar,
+        _EVALS,
+        _PREFERRED,
+        _reopen("true"),
+        _boost(0),
+        _WEIGHT,
+        _PRUNING,
+    ),
+    algorithm(
+        "eager_greedy",
+        "Greedy search (eager)",
+        "Open lists ordered by h.",
+        _eager_greedy,
+        _EVALS,
+        _PREFERRED,
+        _boost(0),
+        _PRUNING,
+    ),
+    algorithm(
+        "eager",
+        "Eager best-first search",
+        "Any open list; states are evaluated when they are generated.",
+        _eager,
+        Parameter("open", OPEN_LIST, None, "open list"),
+        _reopen("false"),
+        Parameter("f_eval", EVALUATOR, NONE, "reports jumps of f"),
+        _PREFERRED,
+        _PRUNING,
+    ),
+    algorithm(
+        "lazy_greedy",
+        "Greedy search (lazy)",
+        "Open lists ordered by h of the parent.",
+        _lazy_greedy,
+        _EVALS,
+        _boost(1000),
+        _reopen("false"),
+        _PREFERRED,
+        *_RANDOM,
+    ),
+    algorithm(
+        "lazy_wastar",
+        "Weighted A* search (lazy)",
+        "Open lists ordered by g + w·h of the parent.",
+        _lazy_wastar,
+        _EVALS,
+        _PREFERRED,
+        _reopen("true"),
+        _boost(1000),
+        _WEIGHT,
+        *_RANDOM,
+    ),
+    algorithm(
+        "lazy",
+        "Lazy best-first search",
+        "Any open list; states are evaluated when they are expanded.",
+        _lazy,
+        Parameter("open", OPEN_LIST, None, "open list"),
+        _reopen("false"),
+        _PREFERRED,
+        *_RANDOM,
+    ),
+)
+
+ITERATED = Feature(
+    "iterated",
+    SEARCH_ALGORITHM,
+    "Iterated search",
+    (
+        Parameter(
+            "algorithm_configs",
+            ListType(SEARCH_ALGORITHM, nonempty=True),
+            None,
+            "one search per phase",
+            deferred=True,
+        ),
+        Parameter("pass_bound", BOOL, "true", "phases only look for cheaper plans than the best so far"),
+        Parameter("repeat_last", BOOL, "false", "repeat the last phase while it finds plans"),
+        Parameter("continue_on_solve", BOOL, "true", "go on after a plan is found"),
+        *_common("iterated"),
+        Parameter("continue_on_fail", BOOL, "true", "go on after a phase that found no plan"),
+    ),
+    _iterated,
+    "Several searches one after another; plans are numbered and strictly cheaper each time.",
+)

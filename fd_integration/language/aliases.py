@@ -1,0 +1,77 @@
+"""Configurations by name, for ``--alias``. Where the name is Fast Downward's, the help says what differs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.spelling import near_miss
+
+
+@dataclass(frozen=True)
+class Alias:
+    """What a name stands for: search options, and a line for people."""
+
+    help: str
+    tokens: tuple[str, ...]
+
+
+def _anytime(algorithm: str, first: str, h: str) -> str:
+    phases = [first, *(f"{algorithm}([{h}], preferred=[{h}], w={w})" for w in (5, 3, 2, 1))]
+    return f"iterated([{', '.join(phases)}], repeat_last=true)"
+
+
+_LAMA_FIRST = (
+    "let(hgc, goalcount(), let(hff, eval_modify_costs(ff(), cost_type=one), "
+    "lazy_greedy([hff, hgc], preferred=[hff], cost_type=one, reopen_closed=false)))"
+)
+
+ALIASES = {
+    "astar-blind": Alias("optimal: A* without a heuristic", ("--search", "astar(blind())")),
+    "astar-hmax": Alias("optimal: A* with hmax", ("--search", "astar(hmax())")),
+    "wastar-hff": Alias("weighted A* with hFF, w = 2", ("--search", "eager_wastar([ff()], w=2)")),
+    "gbfs-hff": Alias(
+        "greedy search with hFF and its preferred operators",
+        ("--search", "let(h, ff(), eager_greedy([h], preferred=[h]))"),
+    ),
+    "lazy-hff": Alias(
+        "lazy greedy search with hFF and its preferred operators",
+        ("--search", "let(h, ff(), lazy_greedy([h], preferred=[h]))"),
+    ),
+    "lama-first": Alias(
+        "the shape of LAMA's first iteration, with goalcount in the place of its landmark heuristic",
+        ("--search", _LAMA_FIRST),
+    ),
+    "anytime-hff": Alias(
+        "better and better plans: greedy, then weighted A* with w = 5, 3, 2, 1 until no cheaper plan exists",
+        (
+            "--search",
+            "--if-unit-cost",
+            f"let(h, ff(), {_anytime('lazy_wastar', 'lazy_greedy([h], preferred=[h])', 'h')})",
+            "--if-non-unit-cost",
+            "let(h1, eval_modify_costs(ff(), cost_type=one), "
+            "let(h, eval_modify_costs(ff(), cost_type=plusone), "
+            f"{_anytime('lazy_wastar', 'lazy_greedy([h1], preferred=[h1], cost_type=one)', 'h')}))",
+            "--always",
+        ),
+    ),
+}
+
+
+def alias_tokens(name: str) -> list[str]:
+    """The search options that an alias stands for; InputError with exit code 36 if there is no such alias."""
+    if name not in ALIASES:
+        hint = near_miss(name, ALIASES) or f"; known are {', '.join(ALIASES)}"
+        raise InputError(f"unknown alias '{name}'{hint}", exit_code=ExitCode.DRIVER_INPUT_ERROR)
+    return list(ALIASES[name].tokens)
+
+
+def describe_aliases() -> str:
+    """The text of ``--show-aliases``."""
+    lines = []
+    for name, alias in sorted(ALIASES.items()):
+        searches = [token for token in alias.tokens if not token.startswith("--")]
+        lines.append(f"{name}: {alias.help}")
+        lines += [f"    {search}" for search in searches]
+    return "\n".join(lines)

@@ -1,0 +1,139 @@
+"""Building components for one task: evaluators, open lists and searches of the native core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.fd_integration.language.features import Component
+
+if TYPE_CHECKING:
+    from gsp_fd.model import LearnedHeuristic
+    from gsp_fd.pddl import LiftedTask
+    from gsp_fd.task import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSpec:
+    """One best-first search, ready for the native loop."""
+
+    description: str
+    open_list: Any
+    f_eval: Any = None
+    """Reports jumps of f (A*), for the "until last jump" statistics."""
+    preferred: tuple[Any, ...] = ()
+    lazy: bool = False
+    reopen_closed: bool = False
+    randomize_successors: bool = False
+    preferred_successors_first: bool = False
+    random_seed: int = -1
+    batch_size: int = 1
+    cost_type: str = "normal"
+    bound: int
+    max_time: float
+    verbosity: str = "normal"
+
+
+@dataclass(frozen=True, kw_only=True)
+class IteratedSpec:
+    """Several searches one after another; the phases are built one by one, when their turn comes."""
+
+    description: str
+    phases: tuple[Component, ...]
+    pass_bound: bool
+    repeat_last: bool
+    continue_on_fail: bool
+    continue_on_solve: bool
+    bound: int
+    max_time: float
+    verbosity: str = "normal"
+
+
+@dataclass
+class Context:
+    """The task that components are built for. A component is built once per context and cost type."""
+
+    core: Any
+    """The module ``gsp_fd._core``."""
+    task: Task
+    ground: Any = None
+    """The ground task of the native core; None if nothing needs it."""
+    seed: int = 0
+    """Seed of searches that use the global random number generator (``random_seed=-1``)."""
+    batch_size: int = 1
+    model_options: dict[str, Any] = field(default_factory=dict)
+    """Defaults for learned evaluators from the command line: model, device, threads, symmetry."""
+    learned: list[LearnedHeuristic] = field(default_factory=list)
+    """The learned heuristics built so far; with any, searches run on the lifted task."""
+    on_lifted: bool = False
+    """Searches run on the lifted task, even if it was grounded for some heuristic."""
+    cost_type: str = "normal"
+    _built: dict[tuple[int, str], tuple[Component, Any]] = field(default_factory=dict)
+
+    def build(self, component: Component) -> Any:
+        """The native object (or spec) of a component; the same object for the same component."""
+        key = (id(component), self.cost_type)
+        if key not in self._built:
+            values = {
+                parameter.name: self._value(component.values[parameter.name], parameter.deferred)
+                for parameter in component.feature.parameters
+            }
+            # The component is kept beside its object, so that its id stays its own.
+            self._built[key] = (component, component.feature.build(self, values))
+        return self._built[key][1]
+
+    def _value(self, value: Any, deferred: bool) -> Any:
+        if deferred:
+            return value
+        if isinstance(value, list):
+            return [self._value(item, deferred) for item in value]
+        return self.build(value) if isinstance(value, Component) else value
+
+    def new_space(self) -> Any:
+        """A state space with nothing but the initial state; every search needs its own."""
+        if self.ground is not None and not self.on_lifted:
+            return self.core.GroundSpace(self.ground)
+        symmetry = self.on_lifted and self.model_options.get("symmetry", "objects") == "objects"
+        space = self.core.LiftedSpace(self.task.native_lifted(), symmetry)
+        for learned in self.learned:
+            learned.space = space
+        return space
+
+    def lifted_task(self, feature: str) -> LiftedTask:
+        """The lifted task, for a feature that needs objects and schemas."""
+        if self.task.lifted is None:
+            why = self.task.not_lifted.reason if self.task.not_lifted else "the task came as SAS"
+            raise InputError(
+                f"{feature} needs the lifted task, which is not to be had: {why}",
+                exit_code=ExitCode.SEARCH_UNSUPPORTED,
+            )
+        return self.task.lifted
+
+    def heuristic(self, constructor: str, name: str, costs: bool) -> Any:
+        """A heuristic of the native core under the cost type of this context."""
+        make = getattr(self.core, constructor)
+        return make(self.ground, cost_type=self.cost_type, name=name) if costs else make(self.ground, name=name)
+
+    def heuristics_among(self, evaluators: list[Any]) -> tuple[Any, ...]:
+        """Those that can prefer operators: expressions over evaluators never do."""
+        return tuple(evaluator for evaluator in evaluators if isinstance(evaluator, self.core.Heuristic))
+
+    def fresh(self) -> Context:
+        """The same context with nothing built yet: evaluators belong to one search."""
+        return replace(self, _built={}, learned=[])
+
+    def with_cost_type(self, cost_type: str) -> Context:
+        """The same context for a task whose costs are adjusted once more; built objects are shared."""
+        return replace(self, cost_type=compose_cost_types(self.cost_type, cost_type))
+
+
+def compose_cost_types(outer: str, inner: str) -> str:
+    """The cost type that equals adjusting costs by ``outer`` and then by ``inner``."""
+    if "one" in (outer, inner):
+        return "one"
+    if outer == inner == "plusone":
+        message = "plusone costs of plusone costs are not supported"
+        raise InputError(message, exit_code=ExitCode.SEARCH_UNSUPPORTED)
+    return inner if outer == "normal" else outer

@@ -1,0 +1,218 @@
+"""Rows of the registry: heuristics of the native core, and expressions over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gsp_fd.fd_integration.language.context import Context
+from gsp_fd.fd_integration.language.features import (
+    BOOL,
+    EVALUATOR,
+    INT,
+    NONE,
+    STRING,
+    TRANSFORM,
+    EnumType,
+    Feature,
+    ListType,
+    Parameter,
+    Type,
+)
+
+COST_TYPES = EnumType(
+    {
+        "normal": "every action at its real cost",
+        "one": "every action at cost 1",
+        "plusone": "every action at its real cost + 1, except that a task with unit costs keeps them",
+    }
+)
+VERBOSITY = EnumType(
+    {
+        "silent": "only the most basic output",
+        "normal": "what is needed to follow the progress",
+        "verbose": "the same as normal here",
+        "debug": "the same as normal here",
+    }
+)
+AXIOMS = EnumType(
+    {
+        "approximate_negative": "negated derived facts are free",
+        "approximate_negative_cycles": "the same as approximate_negative here",
+    }
+)
+EVALUATORS = ListType(EVALUATOR, nonempty=True)
+
+
+def labels(name: str) -> tuple[Parameter, ...]:
+    """The parameters that only matter for the log."""
+    return (
+        Parameter("description", STRING, f'"{name}"', "name in the log"),
+        Parameter("verbosity", VERBOSITY, "normal", "how much to print"),
+    )
+
+
+def _heuristic(
+    name: str,
+    constructor: str,
+    title: str,
+    help: str,
+    *,
+    axioms: bool = False,
+    costs: bool = True,
+    **promises: str,
+) -> Feature:
+    """A heuristic of the native core; it takes the context's cost type unless it ignores costs by design."""
+
+    def build(context: Context, values: dict[str, Any]) -> Any:
+        if values["transform"] is not None:
+            context = context.with_cost_type(values["transform"])
+        return context.heuristic(constructor, values["description"], costs)
+
+    parameters = [
+        Parameter("cache_estimates", BOOL, "true", "accepted; values are always kept"),
+        *labels(name),
+        Parameter("transform", TRANSFORM, NONE, "adapt_costs(…), the older form of eval_modify_costs"),
+    ]
+    if axioms:
+        parameters.insert(0, Parameter("axioms", AXIOMS, "approximate_negative_cycles", "negated derived facts"))
+    properties = {key.replace("_", " "): value for key, value in promises.items()}
+    properties |= {
+        "action costs": "supported" if costs else "ignored by design",
+        "conditional effects": "supported",
+        "axioms": "supported",
+    }
+    return Feature(name, EVALUATOR, title, tuple(parameters), build, help, tuple(properties.items()), needs_ground=True)
+
+
+def _expression(
+    name: str,
+    title: str,
+    help: str,
+    build: Callable[[Context, dict[str, Any]], Any],
+    *parameters: Parameter,
+) -> Feature:
+    return Feature(name, EVALUATOR, title, (*parameters, *labels(name)), build, help)
+
+
+HEURISTICS = (
+    _heuristic(
+        "ff",
+        "ff",
+        "FF heuristic",
+        "Cost of a relaxed plan that follows the best supporters by add.",
+        axioms=True,
+        admissible="no",
+        consistent="no",
+        safe="yes",
+        preferred_operators="yes",
+    ),
+    _heuristic(
+        "add",
+        "hadd",
+        "Additive heuristic",
+        "Sum of the relaxed costs of the goals.",
+        axioms=True,
+        admissible="no",
+        consistent="no",
+        safe="yes",
+        preferred_operators="yes",
+    ),
+    _heuristic(
+        "hmax",
+        "hmax",
+        "Max heuristic",
+        "Relaxed cost of the most expensive goal.",
+        axioms=True,
+        admissible="yes, for tasks without axioms",
+        consistent="yes, for tasks without axioms",
+        safe="yes",
+        preferred_operators="no",
+    ),
+    _heuristic(
+        "goalcount",
+        "goalcount",
+        "Goal count heuristic",
+        "Number of goals that do not hold.",
+        costs=False,
+        admissible="no",
+        consistent="no",
+        safe="yes",
+        preferred_operators="no",
+    ),
+    _heuristic(
+        "blind",
+        "blind",
+        "Blind heuristic",
+        "0 in goal states, the cost of the cheapest action elsewhere.",
+        admissible="yes",
+        consistent="yes",
+        safe="yes",
+        preferred_operators="no",
+    ),
+)
+
+_EVALS = Parameter("evals", EVALUATORS, None, "at least one evaluator")
+
+EXPRESSIONS = (
+    _expression("g", "g-value", "Cost of the path to the state.", lambda context, values: context.core.g()),
+    _expression(
+        "const",
+        "Constant",
+        "The same number for every state.",
+        lambda context, values: context.core.const(values["value"]),
+        Parameter("value", Type("int", 0), "1", "the number"),
+    ),
+    _expression(
+        "weight",
+        "Weighted evaluator",
+        "An evaluator times a number.",
+        lambda context, values: context.core.weight(values["eval"], values["weight"]),
+        Parameter("eval", EVALUATOR, None, "evaluator"),
+        Parameter("weight", INT, "1", "factor"),
+    ),
+    _expression(
+        "sum",
+        "Sum",
+        "The sum of evaluators.",
+        lambda context, values: context.core.sum(values["evals"]),
+        _EVALS,
+    ),
+    _expression(
+        "max",
+        "Maximum",
+        "The maximum of evaluators.",
+        lambda context, values: context.core.max(values["evals"]),
+        _EVALS,
+    ),
+)
+
+COST_ADJUSTMENTS = (
+    Feature(
+        "eval_modify_costs",
+        EVALUATOR,
+        "Evaluator under other costs",
+        (
+            Parameter("nested", EVALUATOR, None, "the evaluator", deferred=True),
+            Parameter("cost_type", COST_TYPES, "normal", "the costs it sees"),
+        ),
+        lambda context, values: context.with_cost_type(values["cost_type"]).build(values["nested"]),
+        "An evaluator that sees other action costs than the search.",
+    ),
+    Feature(
+        "adapt_costs",
+        TRANSFORM,
+        "Task under other costs",
+        (Parameter("cost_type", COST_TYPES, "normal", "the costs the heuristic sees"),),
+        lambda context, values: values["cost_type"],
+        "For transform=… of a heuristic.",
+    ),
+    Feature(
+        "no_transform",
+        TRANSFORM,
+        "Task as it is",
+        (),
+        lambda context, values: "normal",
+        "For transform=… of a heuristic.",
+    ),
+)

@@ -1,0 +1,117 @@
+"""Episodes in lockstep: many searches share each call of the network; each is exactly WA* over state-action pairs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gsp_fd import _core
+from gsp_fd.training.config import TrainingConfig
+from gsp_fd.training.instances import Instance
+from gsp_fd.training.learning.pools import Pools
+
+QFunction = Callable[[Any], npt.NDArray[np.float32]]
+"""Q-values [A] of a native encoded batch."""
+GUIDE_AFTER = 2
+"""Episodes of Q alone on an instance before hFF may help."""
+
+
+@dataclass
+class Running:
+    """An episode under way."""
+
+    index: int
+    instance: Instance
+    episode: Any
+    weight: float
+    guided: bool
+
+
+def advance_all(running: Sequence[Running], q_function: QFunction) -> list[Running]:
+    """One call of the network for all episodes that wait for it; returns the episodes that are over."""
+    waiting = [item for item in running if item.episode.advance()]
+    if waiting:
+        batch = _core.encode_states(
+            [item.instance.encoder for item in waiting],
+            [item.episode for item in waiting],
+            np.array([item.episode.pending for item in waiting], np.int32),
+        )
+        _core.feed_all([item.episode for item in waiting], q_function(batch))
+    unfinished = {id(item) for item in waiting}
+    return [item for item in running if id(item) not in unfinished]
+
+
+class WeightChoice:
+    """Draws w for an episode: those that found plans more often of late are drawn more often."""
+
+    def __init__(self, weights: Sequence[float]) -> None:
+        self.success = dict.fromkeys(weights, 0.5)
+
+    def draw(self, rng: random.Random) -> float:
+        """A weight; none is ever given up."""
+        return rng.choices(list(self.success), [0.1 + rate for rate in self.success.values()])[0]
+
+    def note(self, weight: float, solved: bool) -> None:
+        """Moves the success rate of a weight."""
+        self.success[weight] += 0.05 * (solved - self.success[weight])
+
+
+class Collector:
+    """Keeps a number of episodes going on instances from the pools."""
+
+    def __init__(self, instances: Sequence[Instance], pools: Pools, config: TrainingConfig, rng: random.Random) -> None:
+        self.instances = instances
+        self.pools = pools
+        self.config = config
+        self.rng = rng
+        self.choice = WeightChoice(config.weights)
+        self.running: list[Running] = []
+        self.expansions = 0
+        self.episodes = 0
+
+    def step(self, q_function: QFunction) -> list[Running]:
+        """One call of the network; the episodes that ended, with the pools told about them."""
+        while len(self.running) < self.config.lockstep:
+            self.running.append(self._start())
+        finished = advance_all(self.running, q_function)
+        over = {id(item) for item in finished}
+        self.running = [item for item in self.running if id(item) not in over]
+        for item in finished:
+            self.note(item)
+        return finished
+
+    def _start(self) -> Running:
+        config, index = self.config, self.pools.pick(self.rng)
+        instance, record = self.instances[index], self.pools.records[index]
+        stuck = record.best_length is None and record.episodes >= GUIDE_AFTER
+        guided = stuck and self.rng.random() < config.guided
+        weight = self.choice.draw(self.rng)
+        episode = _core.Episode(
+            instance.native,
+            weight=weight,
+            budget=config.budget,
+            symmetry=config.symmetry,
+            dead_ends=instance.dead_ends if config.relaxed_dead_ends else None,
+            guide=instance.guide if guided else None,
+        )
+        return Running(index, instance, episode, weight, guided)
+
+    def note(self, item: Running) -> None:
+        """Tells the pools about an episode that is over, whoever ran it."""
+        episode = item.episode
+        self.episodes += 1
+        self.expansions += episode.expansions
+        if not item.guided:
+            self.choice.note(item.weight, episode.solved)
+        self.pools.note(
+            item.index,
+            solved=episode.solved,
+            plan_length=episode.plan_length,
+            expansions=episode.expansions,
+            guided=item.guided,
+        )

@@ -1,0 +1,86 @@
+"""The card of a model: what it solves and what it does not, how it was made, on what machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gsp_fd.model_format import ModelMetadata
+from gsp_fd.training.instances import Instance
+from gsp_fd.training.learning.validation import Score
+
+
+@dataclass(frozen=True, kw_only=True)
+class CardFacts:
+    """What a card is made from."""
+
+    metadata: ModelMetadata
+    score: Score
+    training: Sequence[Instance]
+    validation: Sequence[Instance]
+    origin: str
+    """Where the validation instances come from."""
+    solved_in_training: int
+    minutes: float
+    """Of training until these weights."""
+    gradient_steps: int
+    workers: int
+    seed: int
+    command: str
+
+
+def machine() -> str:
+    """Processor, cores and memory of this machine."""
+    name = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                name = line.partition(":")[2].strip()
+                break
+        memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
+    except (OSError, ValueError):
+        memory = ""
+    return f"{name}, {os.cpu_count()} cores{memory}, {platform.system()}"
+
+
+def card_facts(facts: CardFacts) -> dict[str, str]:
+    """The figures of the card, as names and values."""
+    score, sizes = facts.score, [instance.size for instance in facts.training]
+    network = facts.metadata.network
+    mode = f"{facts.workers} search workers" if facts.workers else "search and learning in one process"
+    return {
+        "Domain": facts.metadata.domain,
+        "Training": f"{len(sizes)} problems with {min(sizes)} to {max(sizes)} objects; "
+        f"a plan was found for {facts.solved_in_training}",
+        "Time": f"{facts.minutes:.1f} minutes, {facts.gradient_steps} gradient steps, seed {facts.seed}, {mode}",
+        "Machine": machine(),
+        "Validation": f"{facts.origin}: the greedy policy solves {score.covered} of {score.of} "
+        f"with {score.steps} steps in all; RMSE of Q on these plans {score.rmse:.2f}",
+        "Network": f"{network.layers} layers of width {network.d}, {network.aggregation} aggregation, "
+        f"{network.pool} pool",
+        "Version": f"gsp-fd {facts.metadata.package_version}",
+    }
+
+
+def card_text(facts: CardFacts) -> str:
+    """The card, as Markdown."""
+    pairs = list(zip(facts.validation, facts.score.lengths, strict=True))
+    solved = [(instance, length) for instance, length in pairs if length is not None]
+    failed = [instance for instance, length in pairs if length is None]
+    lines = [f"# Model for {facts.metadata.domain}", ""]
+    lines += _table(card_facts(facts))
+    lines += ["", "## What it solves", ""]
+    lines += [f"- {instance.name}: {instance.size} objects, {length} steps" for instance, length in solved]
+    lines += [] if solved else ["- none of the validation problems"]
+    lines += ["", "## What it does not solve", ""]
+    lines += [f"- {instance.name}: {instance.size} objects" for instance in failed]
+    lines += [] if failed else ["- every validation problem was solved; larger ones were not tried"]
+    lines += ["", "## Command", "", "```", facts.command, "```", ""]
+    return "\n".join(lines)
+
+
+def _table(facts: Mapping[str, str]) -> list[str]:
+    return ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in facts.items())]

@@ -1,0 +1,228 @@
+"""A training session: what lies between the command line and the loop. One seed or several, new or resumed."""
+
+from __future__ import annotations
+
+import fcntl
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gsp_fd.common.errors import InputError
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.export.graph import build_model
+from gsp_fd.export.weights import graph_weights
+from gsp_fd.export.writer import export_model
+from gsp_fd.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, write_atomically
+from gsp_fd.training.config import TrainingConfig
+from gsp_fd.training.instance_sets import InstanceSets, load_sets
+from gsp_fd.training.learning.trainer import Trainer
+from gsp_fd.training.learning.validation import Score
+from gsp_fd.training.learning.workers import Fleet
+from gsp_fd.training.network import RelationalNetwork
+from gsp_fd.training.progress import CsvFile, Table, Watcher, Watchers, event_files, read_rows
+from gsp_fd.training.run.card import CardFacts, card_facts, card_text
+from gsp_fd.training.run.folder import RunFolder
+from gsp_fd.training.run.report import report_html
+from gsp_fd.training.run.settings import RunInputs
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as in a shell."""
+
+
+@dataclass
+class FolderStore:
+    """Puts checkpoints, the best model and its card into the folder of a run."""
+
+    folder: RunFolder
+    sets: InstanceSets
+    config: TrainingConfig
+    inputs: RunInputs
+    message: Callable[[str], None]
+    facts: CardFacts | None = None
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Replaces the checkpoint."""
+        save_checkpoint(self.folder.checkpoint, checkpoint)
+
+    def keep_best(self, checkpoint: Checkpoint, score: Score) -> None:
+        """Replaces the model, its card, and the checkpoint it was made from."""
+        self.facts = self.facts_of(checkpoint, score)
+        try:
+            export_model(checkpoint, self.folder.model, file=str(self.folder.best))
+        except InputError as error:
+            self.message(f"the model was not exported: {error}")
+            return
+        save_checkpoint(self.folder.best, replace(checkpoint, state={"score": score.to_json()}))
+        write_atomically(self.folder.card, card_text(self.facts).encode())
+
+    def facts_of(self, checkpoint: Checkpoint, score: Score) -> CardFacts:
+        """What the card says about a checkpoint."""
+        training = checkpoint.metadata.training
+        return CardFacts(
+            metadata=checkpoint.metadata,
+            score=score,
+            training=self.sets.training,
+            validation=self.sets.validation,
+            origin=self.sets.origin,
+            solved_in_training=int(training["solved_in_training"]),
+            minutes=float(training["trained_minutes"]),
+            gradient_steps=int(training["gradient_steps"]),
+            workers=self.inputs.workers,
+            seed=self.config.seed,
+            command=self.inputs.command,
+        )
+
+
+@dataclass
+class Session:
+    """Runs training in a folder."""
+
+    folder: RunFolder
+    config: TrainingConfig
+    inputs: RunInputs
+    interrupted: bool = False
+    _trainer: Trainer | None = field(default=None, repr=False)
+
+    def run(self) -> int:
+        """Trains whatever is left to train; returns the exit code."""
+        torch.set_num_threads(1)
+        seeds = range(self.config.seed, self.config.seed + self.inputs.seeds)
+        with _locked(self.folder), self._signals():
+            try:
+                folders = [self.folder] if len(seeds) == 1 else [self.folder.seed(seed) for seed in seeds]
+                for seed, folder in zip(seeds, folders, strict=True):
+                    if not self.interrupted and not self._is_finished(folder):
+                        self._train(folder, replace(self.config, seed=seed))
+            except KeyboardInterrupt:
+                self.interrupted = True
+            if len(seeds) > 1:
+                self._keep_best_seed(seeds)
+        self._say_goodbye()
+        return INTERRUPTED if self.interrupted else ExitCode.SUCCESS
+
+    def _is_finished(self, folder: RunFolder) -> bool:
+        status = folder.read_status()
+        return status.get("state") == "finished" and status.get("minutes", 0) >= self.config.minutes
+
+    def _train(self, folder: RunFolder, config: TrainingConfig) -> None:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        inputs, validation = self.inputs, Path(self.inputs.validate) if self.inputs.validate else None
+        # All seeds are judged by the same instances: those of the first one.
+        sets = load_sets(Path(inputs.domain), Path(inputs.train), validation, self.config, self.folder.validation)
+        fleet = _fleet(sets, config, inputs) if inputs.workers else None
+        watchers = Watchers([Table()])
+        store = FolderStore(folder, sets, config, inputs, watchers.message)
+        trainer = self._trainer = Trainer(sets, config, watchers, store, fleet)
+        try:
+            self._resume(trainer, store)
+            _add_files(watchers, folder, trainer.elapsed / 60)
+            watchers.message(
+                f"{sets.metadata.domain}, seed {config.seed}: {len(sets.training)} training problems; validation on "
+                f"{sets.origin}; {config.minutes:g} minutes"
+            )
+            folder.write_status({"state": "running", "minutes": trainer.elapsed / 60})
+            trainer.run()
+        except InputError:
+            folder.write_status({"state": "failed", "minutes": trainer.elapsed / 60})
+            raise
+        finally:
+            self._trainer = None
+            watchers.close()
+            if fleet is not None:
+                fleet.close()
+        self._finish(folder, trainer, store)
+
+    def _resume(self, trainer: Trainer, store: FolderStore) -> None:
+        file, best = store.folder.checkpoint, store.folder.best
+        if not file.is_file():
+            return
+        score = None
+        if best.is_file():
+            kept = load_checkpoint(best)
+            score = Score.from_json(kept.state["score"])
+            store.facts = store.facts_of(kept, score)
+        trainer.restore(load_checkpoint(file), score, str(file))
+
+    def _finish(self, folder: RunFolder, trainer: Trainer, store: FolderStore) -> None:
+        state = "interrupted" if self.interrupted else "finished"
+        best = trainer.best.to_json() if trainer.best else None
+        folder.write_status({"state": state, "minutes": trainer.elapsed / 60, "seed": store.config.seed, "best": best})
+        if store.facts is not None:
+            title = f"Training of {store.facts.metadata.domain}"
+            text = report_html(title, card_facts(store.facts), read_rows(folder.progress), self.inputs.command)
+            write_atomically(folder.report, text.encode())
+
+    def _keep_best_seed(self, seeds: Sequence[int]) -> None:
+        scores = {}
+        for seed in seeds:
+            status = self.folder.seed(seed).read_status()
+            if status.get("best") and self.folder.seed(seed).model.is_file():
+                scores[seed] = Score.from_json(status["best"])
+        if not scores:
+            return
+        chosen = max(scores, key=lambda seed: scores[seed])
+        source = self.folder.seed(chosen)
+        for name in ("best", "model", "card", "report"):
+            file: Path = getattr(source, name)
+            if file.is_file():
+                write_atomically(getattr(self.folder, name), file.read_bytes())
+        listed = ", ".join(f"{seed}: {s.covered}/{s.of} in {s.steps} steps" for seed, s in scores.items())
+        print(f"seeds: {listed}; the best is {chosen}", flush=True)
+
+    def _say_goodbye(self) -> None:
+        if self.folder.model.is_file():
+            print(f"model: {self.folder.model} (card: {self.folder.card}, report: {self.folder.report})", flush=True)
+        if self.interrupted:
+            print(f"interrupted; go on with: gsp-train --resume {shlex.quote(str(self.folder.path))}", flush=True)
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """The first Ctrl-C or SIGTERM ends training in good order, the second at once."""
+
+        def handle(number: int, frame: Any) -> None:
+            if self.interrupted or self._trainer is None:
+                raise KeyboardInterrupt
+            self.interrupted = True
+            self._trainer.stop()
+            print("\nending: validating and saving (once more to end at once)", file=sys.stderr, flush=True)
+
+        previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _locked(folder: RunFolder) -> Iterator[None]:
+    """One process per run; the lock goes with the process, however that ends."""
+    with (folder.path / ".lock").open("w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            message = "another gsp-train is at work here"
+            raise InputError(message, str(folder.path), exit_code=ExitCode.DRIVER_INPUT_ERROR) from None
+        yield
+
+
+def _fleet(sets: InstanceSets, config: TrainingConfig, inputs: RunInputs) -> Fleet:
+    network = RelationalNetwork(sets.metadata.relations, sets.metadata.network)
+    model = build_model(sets.metadata, graph_weights(network), refreshable=True).SerializeToString()
+    tasks = (sets.training_tasks, sets.validation_tasks)
+    return Fleet(inputs.workers, inputs.ray_address, config, sets.metadata, tasks, model)
+
+
+def _add_files(watchers: Watchers, folder: RunFolder, resumed_at: float) -> None:
+    files: list[Watcher] = [CsvFile(folder.progress, resumed_at)]
+    events = event_files(folder.events)
+    if events is not None:
+        files.append(events)
+    watchers.watchers += files
