@@ -1,4 +1,4 @@
-"""Fast Downward's interface: the command line ``gsp-plan``, the search language, the log, the exit codes.
+"""Fast Downward's interface: the program ``gsp-plan``, and the engine for unified-planning.
 
 From outside, import :func:`gsp_fd.fd_integration.driver.main`, and for searches without the command line
 :mod:`gsp_fd.fd_integration.language.registry` and :mod:`gsp_fd.fd_integration.run.search`.

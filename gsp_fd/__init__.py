@@ -1,6 +1,6 @@
 """gsp-fd: planning with learned heuristics behind Fast Downward's interface.
 
-This room holds the planner: tasks, states, heuristics, search and validation. It never imports torch.
+This room holds the planner: tasks from files, models, and what evaluates them. It never imports torch.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Training: the torch network, its checkpoints, and the learning loop. Installed as ``gsp_fd.training``.
+"""Training: the torch network, checkpoints, instances and hyper-parameters; ``learning`` and ``run`` stand on these.
 
-Only this folder and ``gsp_fd.export`` import torch; the planner never imports either.
+Installed as ``gsp_fd.training``. Only this folder and ``gsp_fd.export`` import torch; the planner never imports either.
 """
