@@ -200,6 +200,11 @@ class Heuristic(Evaluator):
     def preferred(self, space: StateSpace, state: int) -> list[int]:
         """Operators that the heuristic prefers in a state."""
 
+    def relaxed_plan(self, space: StateSpace, state: int) -> tuple[float, list[list[int]]]:
+        """
+        The value of a state and the operators of the relaxed plan behind it as (schema, objects...).
+        """
+
 def ff(task: GroundTask, cost_type: str = 'normal', name: str = 'ff') -> Heuristic:
     """hFF: cost of a relaxed plan; prefers its first operators."""
 

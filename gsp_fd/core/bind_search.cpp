@@ -127,7 +127,16 @@ void bind_evaluators(nb::module_ &m) {
             std::vector<int32_t> preferred;
             h.evaluate_preferred(state, preferred);
             return preferred;
-        }, "space"_a, "state"_a, "Operators that the heuristic prefers in a state.");
+        }, "space"_a, "state"_a, "Operators that the heuristic prefers in a state.")
+        .def("relaxed_plan", [](Heuristic &h, StateSpace &space, int32_t state) {
+            check_state(space, state);
+            h.bind(space);
+            Rows plan;
+            double value = h.relaxed_plan(state, plan);
+            std::vector<std::vector<int32_t>> rows;
+            for (size_t i = 0; i < plan.size(); ++i) rows.emplace_back(plan[i].begin(), plan[i].end());
+            return std::pair(value, rows);
+        }, "space"_a, "state"_a, "The value of a state and the operators of the relaxed plan behind it as (schema, objects...).");
     auto relaxed = [&m](const char *function, RelaxedKind kind, const char *name, const char *doc) {
         m.def(function, [kind](std::shared_ptr<const GroundTask> task, const std::string &cost_type, std::string name) {
             return make_relaxed(kind, std::move(task), cost_type_from(cost_type), std::move(name));

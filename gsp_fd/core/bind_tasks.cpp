@@ -138,10 +138,10 @@ void bind_tasks(nb::module_ &m) {
 
     nb::class_<LiftedTask>(m, "LiftedTask", "A lifted task, made from gsp_fd.pddl.LiftedTask.")
         .def_static("from_spec", [](nb::object spec) { return lifted_from(spec); }, "spec"_a)
-        .def("ground", [](const LiftedTask &task, std::optional<double> max_time, std::optional<size_t> max_memory_kb) {
+        .def("ground", [](std::shared_ptr<const LiftedTask> task, std::optional<double> max_time, std::optional<size_t> max_memory_kb) {
             Watch watch = make_watch(max_time, max_memory_kb);
             nb::gil_scoped_release release;
-            return ground(task, watch);
+            return ground(std::move(task), watch);
         }, "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(), "The ground task; raises Stopped at a limit.");
 }
 

@@ -45,6 +45,11 @@ public:
         evaluate({&state, 1}, &value);
         return value;
     }
+    /// The same for one state of a lifted space, with the operators of the relaxed plan behind the value as rows
+    /// (schema, objects...), each once and in no particular order; none at a dead end.
+    virtual double relaxed_plan(int32_t /*state*/, Rows & /*plan*/) {
+        throw InputError("heuristic " + name + " has no relaxed plans");
+    }
     /// The same heuristic for use beside this one on another space, or null if there is no such thing.
     virtual std::shared_ptr<Heuristic> clone() const { return nullptr; }
     /// True if several states at once are cheaper than one after another.

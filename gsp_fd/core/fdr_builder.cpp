@@ -195,7 +195,7 @@ private:
                          op.effects.end());
         if (op.effects.empty()) return;
         out_->operators.push_back(std::move(op));
-        out_->add_name(task_.action_name(action.tuple.data(), action.tuple.size()));
+        out_->operator_tuples.push(action.tuple);
     }
 
     /// Keeps the variables from which the goal can be influenced, as Fast Downward does.
@@ -248,7 +248,7 @@ private:
                 for (Fact &fact : effect.conditions) rename(fact);
             }
             kept->operators.push_back(std::move(op));
-            kept->add_name(out_->operator_name(o));
+            kept->operator_tuples.push(out_->operator_tuples[o]);
         }
         for (Fact &fact : place_) fact.variable = renumbered[fact.variable];
         for (int32_t &variable : mirror_)
@@ -290,11 +290,11 @@ private:
 
 }  // namespace
 
-std::shared_ptr<GroundTask> ground(const LiftedTask &task, Watch &watch) {
-    Grounding grounding = ground_actions(task, watch);
-    auto groups = mutex_groups(task, grounding, watch);
-    auto result = FdrBuilder(task, grounding, std::move(groups), watch).run();
-    result->from_lifted = true;
+std::shared_ptr<GroundTask> ground(std::shared_ptr<const LiftedTask> task, Watch &watch) {
+    Grounding grounding = ground_actions(*task, watch);
+    auto groups = mutex_groups(*task, grounding, watch);
+    auto result = FdrBuilder(*task, grounding, std::move(groups), watch).run();
+    result->lifted = std::move(task);
     return result;
 }
 

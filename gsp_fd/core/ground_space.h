@@ -27,7 +27,7 @@ public:
     size_t num_states() const override { return states_.size(); }
     size_t state_bytes() const override { return states_.bytes() + index_.bytes(); }
     size_t num_operators() const override { return task_->operators.size(); }
-    std::string operator_name(int32_t op) const override { return std::string(task_->operator_name(op)); }
+    std::string operator_name(int32_t op) const override { return task_->operator_name(op); }
 
     const GroundTask &task() const { return *task_; }
     std::shared_ptr<const GroundTask> shared_task() const { return task_; }

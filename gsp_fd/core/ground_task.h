@@ -2,7 +2,7 @@
 // grounder. A fact is a (variable, value) pair with one number: first_fact[variable] + value.
 #pragma once
 
-#include "common.h"
+#include "lifted_task.h"
 
 namespace gsp {
 
@@ -49,23 +49,27 @@ public:
     std::vector<Axiom> axioms;
     bool metric = false;
 
-    /// Where the task was grounded from a lifted one: the facts of its fluent atoms, and the values when no atom is true.
+    /// Where the task was grounded from a lifted one: that task, (schema, objects...) of every operator, the facts of the
+    /// fluent atoms, and the values when no atom is true.
     struct AtomFacts {
         int32_t predicate;
         std::vector<int32_t> args;
         Fact fact;
         Fact mirror;  // variable -1: none
     };
-    bool from_lifted = false;
+    std::shared_ptr<const LiftedTask> lifted;
+    Rows operator_tuples;
     std::vector<AtomFacts> atom_facts;
     std::vector<int32_t> empty_values;
 
     /// Fills the tables below; every builder calls it last.
     void finish();
 
-    std::string_view operator_name(size_t i) const {
-        return {names_.data() + name_begin_[i], name_begin_[i + 1] - name_begin_[i]};
+    std::string operator_name(size_t i) const {
+        if (lifted) return lifted->action_name(operator_tuples[i].data(), operator_tuples[i].size());
+        return names_.substr(name_begin_[i], name_begin_[i + 1] - name_begin_[i]);
     }
+    /// Names of operators that come without a lifted task, in their order.
     void add_name(std::string_view name) {
         names_.append(name);
         name_begin_.push_back(names_.size());

@@ -25,6 +25,6 @@ Grounding ground_actions(const LiftedTask &task, Watch &watch);
 /// Sets of atoms of which exactly one is true initially and no action makes more than one true.
 std::vector<std::vector<int32_t>> mutex_groups(const LiftedTask &task, const Grounding &grounding, Watch &watch);
 
-std::shared_ptr<GroundTask> ground(const LiftedTask &task, Watch &watch);
+std::shared_ptr<GroundTask> ground(std::shared_ptr<const LiftedTask> task, Watch &watch);
 
 }  // namespace gsp

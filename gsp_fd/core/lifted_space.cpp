@@ -67,7 +67,7 @@ int32_t LiftedSpace::unsatisfied_goals() {
 
 void LiftedSpace::applicable(std::vector<int32_t> &operators) {
     int32_t tuple[1 + LiftedTask::max_parameters];
-    if (classes_) classes_->compute(atoms(current_), database_.atoms());
+    classify();
     for (size_t s = 0; s < task_->schemas.size(); ++s) {
         const Schema &schema = task_->schemas[s];
         size_t count = schema.parameters.size();
@@ -79,6 +79,32 @@ void LiftedSpace::applicable(std::vector<int32_t> &operators) {
             represented_ += classes_ ? classes_->orbit_size(binding, count) : 1;
         });
     }
+}
+
+void LiftedSpace::classify() {
+    if (!classes_ || classified_ == current_) return;
+    classes_->compute(atoms(current_), database_.atoms());
+    classified_ = current_;
+}
+
+bool LiftedSpace::is_applicable(std::span<const int32_t> tuple) const {
+    const Schema &schema = task_->schemas[tuple[0]];
+    int32_t args[LiftedTask::max_parameters];
+    auto holds = [&](const Literal &literal) {
+        for (size_t i = 0; i < literal.args.size(); ++i) args[i] = ground_term(literal.args[i], tuple.data() + 1);
+        return database_.holds(literal.predicate, args);
+    };
+    return std::all_of(schema.positive.begin(), schema.positive.end(), holds) &&
+           std::none_of(schema.negative.begin(), schema.negative.end(), holds);
+}
+
+int32_t LiftedSpace::insert_representative(std::span<const int32_t> tuple) {
+    if (!classes_) return insert_action(tuple);
+    classify();
+    int32_t renamed[1 + LiftedTask::max_parameters];
+    renamed[0] = tuple[0];
+    classes_->representative(tuple.data() + 1, tuple.size() - 1, renamed + 1);
+    return insert_action({renamed, tuple.size()});
 }
 
 int32_t LiftedSpace::apply(int32_t op) {

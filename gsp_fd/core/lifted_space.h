@@ -49,6 +49,11 @@ public:
         return id;
     }
 
+    /// Whether the preconditions of (schema, objects...) over atoms hold in the current state.
+    bool is_applicable(std::span<const int32_t> tuple) const;
+    /// The number of the operator that `applicable` yields for (schema, objects...) or, with symmetry, instead of it.
+    int32_t insert_representative(std::span<const int32_t> tuple);
+
 private:
     struct Row {
         const int32_t *atoms;
@@ -56,6 +61,8 @@ private:
         uint64_t hash;
     };
     int32_t register_row(const std::vector<int32_t> &atoms, uint64_t hash);
+    /// Makes the classes of objects those of the current state.
+    void classify();
     uint64_t zobrist(int32_t atom) const { return mix(static_cast<uint64_t>(atom) + 1); }
 
     std::shared_ptr<const LiftedTask> task_;
@@ -70,6 +77,7 @@ private:
     int32_t initial_ = -1, current_ = -1;
     std::vector<int32_t> buffer_, added_, deleted_;
     std::unique_ptr<ObjectClasses> classes_;
+    int32_t classified_ = -1;
     int64_t generated_ = 0;
     double represented_ = 0;
 };

@@ -166,6 +166,13 @@ public:
         }
         return values_.data();
     }
+    LiftedSpace &space() { return space_; }
+    /// Adds the number that an operator has in the space, if it is applicable in the loaded state.
+    void prefer(std::span<const int32_t> tuple, std::vector<int32_t> &preferred) {
+        if (!space_.is_applicable(tuple)) return;
+        int32_t op = space_.insert_representative(tuple);
+        if (std::find(preferred.begin(), preferred.end(), op) == preferred.end()) preferred.push_back(op);
+    }
 
 private:
     static constexpr int32_t unknown = -2;
@@ -197,19 +204,31 @@ public:
         ground_ = dynamic_cast<GroundSpace *>(&space);
         if (ground_ && &ground_->task() == task_->ground.get()) return;
         auto *lifted = dynamic_cast<LiftedSpace *>(&space);
-        if (!lifted || !task_->ground->from_lifted) throw InputError("heuristic " + name + " was made for another task");
+        if (!lifted || !task_->ground->lifted) throw InputError("heuristic " + name + " was made for another task");
         lifted_ = std::make_unique<LiftedValues>(*lifted, *task_);
     }
     void evaluate(std::span<const int32_t> states, double *values) override {
         for (size_t i = 0; i < states.size(); ++i) {
             load(states[i]);
-            values[i] = compute(nullptr);
+            values[i] = compute(false);
         }
     }
     double evaluate_preferred(int32_t state, std::vector<int32_t> &preferred) override {
         preferred.clear();
         load(state);
-        return compute(lifted_ ? nullptr : &preferred);  // operators of a lifted space have other numbers
+        double value = compute(true);
+        if (lifted_) lifted_->space().load(state);
+        for (int32_t op : plan_)
+            if (!lifted_ && applicable(task_->ground->operators[op])) preferred.push_back(op);
+            else if (lifted_) lifted_->prefer(task_->ground->operator_tuples[op], preferred);
+        return value;
+    }
+    double relaxed_plan(int32_t state, Rows &plan) override {
+        if (kind_ == RelaxedKind::hmax || !task_->ground->lifted) return Heuristic::relaxed_plan(state, plan);
+        load(state);
+        double value = compute(true);
+        for (int32_t op : plan_) plan.push(task_->ground->operator_tuples[op]);
+        return value;
     }
 
 private:
@@ -227,10 +246,10 @@ private:
             queue_.push(cost, fact);
         }
     }
-    double compute(std::vector<int32_t> *preferred);
+    double compute(bool with_plan);
     template<bool maximum>
     bool explore();
-    double relaxed_plan(std::vector<int32_t> *preferred);
+    double extract_plan();
     bool applicable(const Operator &op) const {
         for (const Fact &fact : op.preconditions)
             if (values_[fact.variable] != fact.value) return false;
@@ -246,12 +265,14 @@ private:
     std::vector<RelaxedTask::Counter> counters_;
     std::vector<RelaxedTask::Reached> reached_;
     CostQueue queue_;
-    std::vector<int32_t> stack_;
+    std::vector<int32_t> stack_, plan_;
     std::vector<uint32_t> fact_mark_, operator_mark_;
     uint32_t mark_ = 0;
 };
 
-double Relaxation::compute(std::vector<int32_t> *preferred) {
+/// The value of the loaded state; the operators of its relaxed plan are in `plan_` after hFF, or if asked for.
+double Relaxation::compute(bool with_plan) {
+    plan_.clear();
     bool solved = kind_ == RelaxedKind::hmax ? explore<true>() : explore<false>();
     if (!solved) return dead_end;
     double result = 0;
@@ -259,7 +280,7 @@ double Relaxation::compute(std::vector<int32_t> *preferred) {
         for (int32_t f : task_->goal) result = std::max<double>(result, reached_[f].cost);
         return result;
     }
-    double plan_cost = kind_ == RelaxedKind::hff || preferred ? relaxed_plan(preferred) : 0;
+    double plan_cost = kind_ == RelaxedKind::hff || with_plan ? extract_plan() : 0;
     if (kind_ == RelaxedKind::hff) return plan_cost;
     for (int32_t f : task_->goal) result += reached_[f].cost;
     return result;
@@ -299,7 +320,7 @@ bool Relaxation::explore() {
     return false;
 }
 
-double Relaxation::relaxed_plan(std::vector<int32_t> *preferred) {
+double Relaxation::extract_plan() {
     if (++mark_ == 0) {
         std::fill(fact_mark_.begin(), fact_mark_.end(), 0);
         std::fill(operator_mark_.begin(), operator_mark_.end(), 0);
@@ -320,7 +341,7 @@ double Relaxation::relaxed_plan(std::vector<int32_t> *preferred) {
         if (op < 0 || operator_mark_[op] == mark_) continue;
         operator_mark_[op] = mark_;
         total += task_->base_cost[r];
-        if (preferred && applicable(task_->ground->operators[op])) preferred->push_back(op);
+        plan_.push_back(op);
     }
     return total;
 }

@@ -84,6 +84,22 @@ bool ObjectClasses::is_representative(const int32_t *objects, size_t count) cons
     return true;
 }
 
+void ObjectClasses::representative(const int32_t *objects, size_t count, int32_t *out) const {
+    for (size_t i = 0; i < count; ++i) {
+        auto earlier = static_cast<size_t>(std::find(objects, objects + i, objects[i]) - objects);
+        if (earlier < i) {
+            out[i] = out[earlier];
+            continue;
+        }
+        int32_t used = 0;  // distinct objects of this class before position i
+        for (size_t k = 0; k < i; ++k)
+            used += class_[objects[k]] == class_[objects[i]] && std::find(objects, objects + k, objects[k]) == objects + k;
+        int32_t member = 0;
+        while (class_[member] != class_[objects[i]] || rank_[member] != used) ++member;
+        out[i] = member;
+    }
+}
+
 double ObjectClasses::orbit_size(const int32_t *objects, size_t count) const {
     double size = 1;
     for (size_t i = 0; i < count; ++i)

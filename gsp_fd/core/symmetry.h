@@ -19,6 +19,8 @@ public:
 
     /// Whether a tuple of objects is the representative of its class: of every class the lowest ranks, in order of first use.
     bool is_representative(const int32_t *objects, size_t count) const;
+    /// The representative of a tuple's class.
+    void representative(const int32_t *objects, size_t count, int32_t *out) const;
     /// The number of tuples that a representative stands for.
     double orbit_size(const int32_t *objects, size_t count) const;
 
