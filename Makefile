@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TYPES := build/types/gsp_fd
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 NATIVE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard gsp_fd/core/*.cpp gsp_fd/core/*.h gsp_fd/core/*.inc training/kernel/*)
 
@@ -15,6 +16,8 @@ test: check
 check: $(VENV)/.tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	rm -rf $(TYPES) && mkdir -p $(TYPES)
+	ln -s $(CURDIR)/gsp_fd/* $(addprefix $(CURDIR)/,compare export fd_integration training) $(TYPES)
 	$(BIN)/mypy
 
 $(VENV)/.python:

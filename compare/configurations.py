@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
@@ -120,9 +119,9 @@ def _configuration(text: str, model: str, expansions: bool) -> Configuration:
             hint = near_miss(name, BUILT_IN) or f"; known are {', '.join(BUILT_IN)}"
             raise _error(f"there is no configuration '{name}'{hint}; or define one: NAME=SEARCH or NAME=!COMMAND")
         planner, description, options = BUILT_IN[name]
-        build: Any = _fast_downward if planner == FAST_DOWNWARD else _ours
-        extra = () if planner == FAST_DOWNWARD else (model, expansions)
-        return build(name, description, options, *extra)
+        if planner == FAST_DOWNWARD:
+            return _fast_downward(name, description, options)
+        return _ours(name, description, options, model, expansions)
     if not re.fullmatch(r"[\w.+-]+", name) or not definition:
         raise _error(f"'{text}' should be NAME=SEARCH or NAME=!COMMAND, with letters, digits and . + - _ in the name")
     if definition.startswith("!"):

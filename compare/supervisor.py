@@ -180,4 +180,4 @@ class Run:
             for name in files:
                 with contextlib.suppress(OSError):
                     used += os.lstat(os.path.join(folder, name)).st_blocks * 512
-        return used > self.request["disk_mb"] << 20
+        return used > int(self.request["disk_mb"]) << 20

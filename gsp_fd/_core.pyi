@@ -22,7 +22,7 @@ class GroundTask:
 
     def to_sas(self) -> bytes: ...
 
-    def __getstate__(self) -> tuple: ...
+    def __getstate__(self) -> tuple[bytes]: ...
 
     def __setstate__(self, arg: tuple[bytes], /) -> None: ...
 
@@ -87,7 +87,7 @@ class StateSpace:
     def apply(self, state: int, op: int) -> int:
         """The state that an applicable operator leads to."""
 
-    def expand(self, state: int) -> tuple:
+    def expand(self, state: int) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
         """Applicable operators and the states they lead to, as two arrays."""
 
     def cost(self, arg: int, /) -> int: ...
@@ -108,7 +108,7 @@ class GroundSpace(StateSpace):
 
     def __init__(self, task: GroundTask) -> None: ...
 
-    def export_state(self, state: int) -> object:
+    def export_state(self, state: int) -> NDArray[numpy.int32]:
         """Values of all variables, as an array that can be pickled."""
 
     def import_state(self, values: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
@@ -127,7 +127,7 @@ class LiftedSpace(StateSpace):
     def action(self, op: int) -> list[int]:
         """(schema, objects...) of an operator."""
 
-    def export_state(self, state: int) -> object:
+    def export_state(self, state: int) -> NDArray[numpy.int32]:
         """
         Fluent atoms as (predicate, objects...) one after another, as an array that can be pickled.
         """
@@ -138,23 +138,23 @@ class EncodedBatch:
     """Index tensors of a batch of states; the arrays are views."""
 
     @property
-    def relations(self) -> list: ...
+    def relations(self) -> list[NDArray[numpy.int64]]: ...
 
     @property
     def messages(self) -> int:
         """Arguments of all atoms."""
 
     @property
-    def node_state(self) -> object: ...
+    def node_state(self) -> NDArray[numpy.int64]: ...
 
     @property
-    def action_node(self) -> object: ...
+    def action_node(self) -> NDArray[numpy.int64]: ...
 
     @property
-    def action_state(self) -> object: ...
+    def action_state(self) -> NDArray[numpy.int64]: ...
 
     @property
-    def state_sizes(self) -> object: ...
+    def state_sizes(self) -> NDArray[numpy.float32]: ...
 
 class Encoder:
     """States with their actions as tensors of a relational network."""
@@ -179,10 +179,10 @@ class Network:
         relations: (name, arity, hidden units); weights: the flat arrays of the ONNX file by name; kept: classes of nodes whose embeddings are kept from one call to the next, about.
         """
 
-    def q_values(self, batch: EncodedBatch) -> object:
+    def q_values(self, batch: EncodedBatch) -> NDArray[numpy.float32]:
         """Q of every action of the batch, in its order."""
 
-def applicable_rows(space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+def applicable_rows(space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """Applicable operators of several states: (begin, operators)."""
 
 class Evaluator:
@@ -194,7 +194,7 @@ class Heuristic(Evaluator):
     @property
     def name(self) -> str: ...
 
-    def evaluate(self, space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
+    def evaluate(self, space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
         """Values of states, infinity for dead ends."""
 
     def preferred(self, space: StateSpace, state: int) -> list[int]:
@@ -230,7 +230,7 @@ def sum(evaluators: Sequence[Evaluator]) -> Evaluator: ...
 
 def max(evaluators: Sequence[Evaluator]) -> Evaluator: ...
 
-def callback(states: Callable, name: str, operators: object | None = None) -> Heuristic:
+def callback(states: Callable[[NDArray[numpy.int32]], NDArray[numpy.float64]], name: str, operators: Callable[[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]], NDArray[numpy.float64]] | None = None) -> Heuristic:
     """
     A heuristic in Python: states(ids) -> float64 values; operators(ids, begin, ops) -> float64 values of the operators.
     """
@@ -313,7 +313,7 @@ class SearchResult:
     @property
     def open_bytes(self) -> float: ...
 
-def search(space: StateSpace, open_list: OpenList, *, f_eval: Evaluator | None = None, preferred: Sequence[Heuristic] = [], lazy: bool = False, reopen_closed: bool = False, cost_type: str = 'normal', bound: int | None = None, max_time: float | None = None, max_expansions: int | None = None, max_memory_kb: int | None = None, batch_size: int = 1, randomize_successors: bool = False, preferred_successors_first: bool = False, random_seed: int = 0, log: object | None = None, progress: object | None = None) -> SearchResult:
+def search(space: StateSpace, open_list: OpenList, *, f_eval: Evaluator | None = None, preferred: Sequence[Heuristic] = [], lazy: bool = False, reopen_closed: bool = False, cost_type: str = 'normal', bound: int | None = None, max_time: float | None = None, max_expansions: int | None = None, max_memory_kb: int | None = None, batch_size: int = 1, randomize_successors: bool = False, preferred_successors_first: bool = False, random_seed: int = 0, log: Callable[[str], object] | None = None, progress: Callable[[int, int, float], object] | None = None) -> SearchResult:
     """
     Best-first search from the initial state of a space that has only that state.
     """
@@ -351,7 +351,7 @@ class Episode:
     @property
     def plan(self) -> list[str]: ...
 
-    def export(self, plan_only: bool = False) -> object:
+    def export(self, plan_only: bool = False) -> NDArray[numpy.int32]:
         """
         The episode, or its plan with the states on it, as one int32 array that another process can restore.
         """
@@ -360,7 +360,7 @@ class Episode:
     def restore(task: LiftedTask, record: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Episode:
         """A finished episode from its export, for the same task."""
 
-    def transitions(self) -> tuple:
+    def transitions(self) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float32], NDArray[numpy.int8]]:
         """
         Columns state, action, successor, cost, bound and kind (0 inner, 1 goal, 2 dead end).
         """

@@ -60,15 +60,15 @@ class Task:
     sas: bytes | None = None
     sas_file: str = "output.sas"
     not_lifted: NotLifted | None = None
-    _native_lifted: Any = field(default=None, repr=False)
-    _native_ground: Any = field(default=None, repr=False)
+    _native_lifted: _core.LiftedTask | None = field(default=None, repr=False)
+    _native_ground: _core.GroundTask | None = field(default=None, repr=False)
 
     @property
     def is_lifted(self) -> bool:
         """Whether the lifted engine can take the task."""
         return self.lifted is not None
 
-    def native_lifted(self) -> Any:
+    def native_lifted(self) -> _core.LiftedTask:
         """The task of the lifted engine (``_core.LiftedTask``)."""
         if self._native_lifted is None:
             if self.lifted is None:
@@ -80,7 +80,7 @@ class Task:
     def _why_not_lifted(self) -> str:
         return self.not_lifted.reason if self.not_lifted else "it came as SAS, without objects and schemas"
 
-    def ground(self, limits: Limits = Limits()) -> Any:  # noqa: B008 (frozen)
+    def ground(self, limits: Limits = Limits()) -> _core.GroundTask:  # noqa: B008 (frozen)
         """The ground task (``_core.GroundTask``); LimitReached if grounding takes too much."""
         if self._native_ground is None:
             try:

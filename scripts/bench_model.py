@@ -76,7 +76,8 @@ class Traceable(nn.Module):
         batch = GraphBatch(index, (), node_state, action_node, action_state, state_sizes)
         pooled = network._pool(x, batch)
         values: Tensor = network.readout(x.index_select(0, action_node))
-        return (values + network.value(pooled).index_select(0, action_state)).squeeze(1)
+        values = values + network.value(pooled).index_select(0, action_state)
+        return values.squeeze(1)
 
     def aggregate(self, messages: Tensor, index: Tensor, nodes: int) -> Tensor:
         """As the network does; PyG's maximum cannot be traced, torch's can."""

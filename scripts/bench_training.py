@@ -33,7 +33,7 @@ from gsp_fd.training.instance_sets import InstanceSets, load_sets
 from gsp_fd.training.learning.learner import Learner
 from gsp_fd.training.learning.trainer import Trainer
 from gsp_fd.training.learning.workers import Fleet
-from gsp_fd.training.network import GraphBatch, RelationalNetwork
+from gsp_fd.training.network import GraphBatch, Kernel, RelationalNetwork
 from gsp_fd.training.progress import Watchers
 
 SIZES = (4, 18)
@@ -136,7 +136,7 @@ def bench_kernel(sets: InstanceSets, config: TrainingConfig) -> None:
         network.zero_grad()
         network(batch).square().mean().backward()
 
-    times: dict[str, list[float]] = {"auto": [], "torch": []}
+    times: dict[Kernel, list[float]] = {"auto": [], "torch": []}
     for _ in range(25):  # in turns, so that a busy moment of the machine hits both
         for kernel, samples in times.items():
             network.kernel = kernel

@@ -55,7 +55,7 @@ class Row:
         return found
 
 
-def astar(ground: Any, heuristic: str, seconds: float) -> tuple[Any, list[str]]:
+def astar(ground: core.GroundTask, heuristic: str, seconds: float) -> tuple[core.SearchResult, list[str]]:
     """Optimal search; the result and the names of the plan's operators."""
     space = core.GroundSpace(ground)
     h = getattr(core, heuristic)(ground)
@@ -66,7 +66,7 @@ def astar(ground: Any, heuristic: str, seconds: float) -> tuple[Any, list[str]]:
     return result, [space.operator_name(op) for op in result.plan]
 
 
-def initial_operators(ground: Any) -> int:
+def initial_operators(ground: core.GroundTask) -> int:
     """The number of operators applicable in the initial state."""
     space = core.GroundSpace(ground)
     return len(space.applicable(space.initial_state()))

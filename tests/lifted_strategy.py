@@ -75,7 +75,7 @@ def _schemas(
         add = [Literal(arities.index(0), ())] if 0 in arities else []
     pairs = st.tuples(st.sampled_from(terms), st.sampled_from(terms)) if terms else st.nothing()
     comparisons = st.lists(pairs, max_size=1) if terms else st.just([])
-    with_term = functions and objects and terms and draw(st.booleans())
+    with_term = bool(functions and objects and terms) and draw(st.booleans())
     return Schema(
         name=name,
         parameters=parameters,

@@ -31,11 +31,12 @@ def open_saved(browser: chromium.Page, path: Path) -> chromium.Page:
 
 
 def table_rows(page: chromium.Page, table: str) -> list[list[str]]:
-    return page.evaluate(ROWS.format(table))
+    rows: list[list[str]] = page.evaluate(ROWS.format(table))
+    return rows
 
 
 def text_of(page: chromium.Page, identity: str) -> str:
-    return page.evaluate(f"document.getElementById('{identity}').textContent")
+    return str(page.evaluate(f"document.getElementById('{identity}').textContent"))
 
 
 def choose(page: chromium.Page, identity: str, label: str) -> None:

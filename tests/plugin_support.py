@@ -97,12 +97,12 @@ class CTask:
 
     def state(self, atoms: list[int]) -> int:
         """The state with these atoms."""
-        return self.call("state", (ctypes.c_int32 * len(atoms))(*atoms), len(atoms))
+        return int(self.call("state", (ctypes.c_int32 * len(atoms))(*atoms), len(atoms)))
 
     def atoms(self, state: int) -> list[int]:
         """The atoms of a state."""
         count = ctypes.c_size_t()
-        return self.call("state_atoms", state, ctypes.byref(count))[: count.value]
+        return list(self.call("state_atoms", state, ctypes.byref(count))[: count.value])
 
     def successors(self, state: int) -> tuple[list[int], list[int]]:
         """Successors and costs."""
@@ -113,7 +113,7 @@ class CTask:
     def action_states(self) -> list[int]:
         """The state of each action of the batch, as its place in the batch."""
         count = ctypes.c_size_t()
-        return self.call("batch_action_states", ctypes.byref(count))[: count.value]
+        return list(self.call("batch_action_states", ctypes.byref(count))[: count.value])
 
     def q_values(self) -> npt.NDArray[np.float32]:
         """Q-values of the actions of the batch."""

@@ -42,7 +42,7 @@ def random_checkpoint(task: Task, seed: int = 0, **config: Any) -> Any:
     torch.manual_seed(seed)
     network = RelationalNetwork(metadata.relations, metadata.network)
     with torch.no_grad():
-        network.readout[-1].bias.fill_(-5.0)
+        list(network.readout.parameters())[-1].fill_(-5.0)
     return Checkpoint.of(network, metadata)
 
 

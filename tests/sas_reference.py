@@ -66,8 +66,8 @@ def write(task: SasTask) -> bytes:
     for operator in task.operators:
         lines += ["begin_operator", operator.name, *_operator(operator), "end_operator"]
     lines.append(str(len(task.axioms)))
-    for conditions, variable, value in task.axioms:
-        head = f"{variable} {task.initial[variable]} {value}"
+    for conditions, derived, value in task.axioms:
+        head = f"{derived} {task.initial[derived]} {value}"
         lines += ["begin_rule", *_facts(conditions), head, "end_rule"]
     return ("\n".join(lines) + "\n").encode()
 
@@ -216,7 +216,7 @@ def adjusted(task: SasTask, cost: int, cost_type: str) -> int:
 
 def relaxed_operators(task: SasTask, cost_type: str = "normal") -> list[tuple[frozenset[Fact], Fact, float]]:
     """(conditions, added fact, cost) of every effect and axiom."""
-    rules = []
+    rules: list[tuple[frozenset[Fact], Fact, float]] = []
     for operator in task.operators:
         price = adjusted(task, operator.cost, cost_type)
         for conditions, variable, value in operator.effects:

@@ -324,7 +324,6 @@ def test_start_up_imports_little(tower: Path) -> None:
 
 def test_a_wrong_plan_is_never_written(tower: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The validator decides: here the goal of the files is not the one the search knows."""
-    from gsp_fd import _core
     from gsp_fd.fd_integration.language.context import Context
     from gsp_fd.fd_integration.language.registry import check_search
     from gsp_fd.fd_integration.run.limits import Deadline, Limits
@@ -339,7 +338,7 @@ def test_a_wrong_plan_is_never_written(tower: Path, monkeypatch: pytest.MonkeyPa
     searched = load_pddl("domain.pddl", "problem.pddl")
     judged = load_pddl("domain.pddl", "other.pddl")
     plans = PlanFiles(Path("sas_plan"))
-    run = Run(Context(_core, judged, searched.ground()), Log(), plans, Deadline(Limits()))
+    run = Run(Context(judged, searched.ground()), Log(), plans, Deadline(Limits()))
     with pytest.raises(InvalidPlanError):
         run.execute(check_search("eager_greedy([ff()])"))
     assert cli.plan_files(tower) == []

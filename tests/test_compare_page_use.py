@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import chromium
 import compare_records
@@ -150,7 +151,13 @@ def test_one_configuration_has_no_pairs(browser: chromium.Page, tmp_path: Path) 
 
 
 def test_missing_and_senseless_values_are_unknown(browser: chromium.Page, tmp_path: Path) -> None:
-    bare = {"kind": "result", "domain": "ferry", "problem": "p1", "configuration": "a", "status": "solved"}
+    bare: dict[str, Any] = {
+        "kind": "result",
+        "domain": "ferry",
+        "problem": "p1",
+        "configuration": "a",
+        "status": "solved",
+    }
     numbers = {"cost": math.nan, "steps": math.inf, "expansions": 10**400, "cpu_seconds": "fast", "best_known": True}
     results = [
         bare,

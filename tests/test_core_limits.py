@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tasks
@@ -21,7 +22,7 @@ def lamps() -> _core.GroundTask:
     return tasks.load(tasks.LAMPS_DOMAIN, tasks.lamps(40)).ground()
 
 
-def blind_search(task: _core.GroundTask, lazy: bool = False, **limits: float) -> _core.SearchResult:
+def blind_search(task: _core.GroundTask, lazy: bool = False, **limits: Any) -> _core.SearchResult:
     return _core.search(_core.GroundSpace(task), _core.SingleOpenList(_core.g()), lazy=lazy, **limits)
 
 

@@ -54,7 +54,7 @@ def walk(space: _core.StateSpace) -> list[int]:
 
 
 def test_tasks_and_states_in_another_process(task: Task) -> None:
-    native: list[_core.StateSpace] = [_core.GroundSpace(task.ground())]
+    native: list[_core.GroundSpace | _core.LiftedSpace] = [_core.GroundSpace(task.ground())]
     if task.is_lifted:
         native.append(_core.LiftedSpace(task.native_lifted()))
     expected, exported = [], []
@@ -78,7 +78,7 @@ def test_round_trips(task: Task) -> None:
     again = pickle.loads(pickle.dumps(task))
     assert again.ground().to_sas() == ground.to_sas()
     assert again.name == task.name
-    native: list[_core.StateSpace] = [_core.GroundSpace(ground)]
+    native: list[_core.GroundSpace | _core.LiftedSpace] = [_core.GroundSpace(ground)]
     if task.is_lifted:
         native.append(_core.LiftedSpace(task.native_lifted()))
     for space in native:

@@ -127,8 +127,8 @@ def use(text: bytes) -> None:
         heuristic.preferred(space, 0)
     for lazy in (False, True):
         open_list = _core.TieBreakingOpenList([_core.sum([_core.g(), heuristics[0]]), heuristics[1]])
-        limits = {"max_expansions": 30, "max_time": 20.0}
-        _core.search(_core.GroundSpace(task), open_list, lazy=lazy, preferred=heuristics[:1], **limits)
+        space, preferred = _core.GroundSpace(task), heuristics[:1]
+        _core.search(space, open_list, lazy=lazy, preferred=preferred, max_expansions=30, max_time=20.0)
 
 
 def test_the_text_is_well_formed() -> None:

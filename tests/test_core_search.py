@@ -233,7 +233,7 @@ def test_wrong_arguments() -> None:
         _core.AlternationOpenList([])
     for wrong in (None, 3, "x"):
         with pytest.raises(TypeError):
-            _core.search(wrong, _core.SingleOpenList(h))
+            _core.search(wrong, _core.SingleOpenList(h))  # type: ignore[arg-type]
         with pytest.raises(TypeError):
-            _core.search(_core.GroundSpace(task), wrong)
+            _core.search(_core.GroundSpace(task), wrong)  # type: ignore[arg-type]
     assert search_configs.run(task, SATISFICING["eager-greedy"])[1].status == "solved"

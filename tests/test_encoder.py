@@ -236,7 +236,8 @@ def scrambled(problem: str, rng: random.Random) -> tuple[str, dict[str, str]]:
     """A problem with its objects renamed, and objects, initial atoms and goals in another order; and the new names."""
     tree = parse(problem)
     sections = {part[0]: part for part in tree[1:]}
-    typed, pending = [], []
+    typed: list[list[str]] = []
+    pending: list[str] = []
     words = iter(sections[":objects"][1:])
     for word in words:
         if word == "-":
@@ -278,7 +279,8 @@ def q_by_name(model: Model, task: Task, path: list[str], symmetry: bool = False)
 
 def action_walk(task: Task, steps: int, seed: int) -> list[str]:
     space = core.LiftedSpace(task.native_lifted())
-    rng, state, actions = random.Random(seed), space.initial_state(), []
+    rng, state = random.Random(seed), space.initial_state()
+    actions: list[str] = []
     while len(actions) < steps and (operators := named_operators(space, state)):
         actions.append(rng.choice(sorted(operators)))
         state = space.apply(state, operators[actions[-1]])

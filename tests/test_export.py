@@ -28,6 +28,9 @@ from gsp_fd.model_format import (  # noqa: E402
     Aggregation,
     ModelMetadata,
     NetworkConfig,
+    Norm,
+    Pool,
+    Readout,
     fit_problems,
     read_metadata,
     relations_of,
@@ -38,6 +41,13 @@ from gsp_fd.training.network import RelationalNetwork  # noqa: E402
 PREDICATES = (("on", 2), ("clear", 1), ("armempty", 0))
 SCHEMAS = (("pick", 1), ("stack", 2))
 CONFIG = NetworkConfig(d=16, layers=4)
+AGGREGATIONS: tuple[Aggregation, ...] = ("max", "smoothmax", "logsumexp")
+SHAPES: tuple[tuple[Norm, Pool, Readout, int, int], ...] = (
+    ("post", "phi", "concat", 0, 8),
+    ("none", "sum", "concat", 0, 2),
+    ("post", "mean", "sum", 24, 3),
+    ("none", "phi", "sum", 8, 1),
+)
 
 
 def metadata_of(config: NetworkConfig = CONFIG) -> ModelMetadata:
@@ -77,15 +87,7 @@ def checkpoint_of(metadata: ModelMetadata) -> Checkpoint:
     "config",
     [
         NetworkConfig(16, layers, hidden, aggregation, 8.0, norm, pool, readout)
-        for aggregation, (norm, pool, readout, hidden, layers) in itertools.product(
-            ("max", "smoothmax", "logsumexp"),
-            (
-                ("post", "phi", "concat", 0, 8),
-                ("none", "sum", "concat", 0, 2),
-                ("post", "mean", "sum", 24, 3),
-                ("none", "phi", "sum", 8, 1),
-            ),
-        )
+        for aggregation, (norm, pool, readout, hidden, layers) in itertools.product(AGGREGATIONS, SHAPES)
     ],
     ids=lambda c: f"{c.aggregation}-{c.norm}-{c.pool}-{c.readout}",
 )
@@ -129,7 +131,7 @@ def test_extreme_weights_stay_finite(aggregation: Aggregation) -> None:
     metadata = metadata_of(replace(CONFIG, aggregation=aggregation))
     network = network_of(metadata)
     with torch.no_grad():
-        for stack in network.messages.values():
+        for stack in network.stacks().values():
             stack.w2.mul_(1000)
     session = cpu_session(build_model(metadata, graph_weights(network)).SerializeToString())
     assert largest_difference(session, network, random_batches(metadata.relations)) <= 1e-2

@@ -133,7 +133,7 @@ def test_states_by_the_names_of_atoms(courier: Any, library: Any, tmp_path: Path
     text = plugin_task.task_text(courier, random_model(task, tmp_path / "model.onnx"))
     c_task = plugin.CTask(library, text)
     space = core.LiftedSpace(task.native_lifted())
-    known = {}
+    known: dict[str, int] = {}
     for state in expand_both(c_task, space, 6):
         flat, names = space.export_state(state).tolist(), []
         while flat:

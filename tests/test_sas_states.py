@@ -40,7 +40,8 @@ def pddl_and_sas(folder: Path, domain: str, problem: str, *options: str) -> tupl
 
 def walk(space: Any, length: int, seed: int) -> list[str]:
     """Names of the operators of a random walk."""
-    rng, state, names = random.Random(seed), space.initial_state(), []
+    rng, state = random.Random(seed), space.initial_state()
+    names: list[str] = []
     while len(names) < length and (operators := space.applicable(state)):
         operator = rng.choice(sorted(operators, key=space.operator_name))
         names.append(space.operator_name(operator))

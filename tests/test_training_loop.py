@@ -142,7 +142,7 @@ def test_divergence_is_rolled_back(sets: InstanceSets) -> None:
         if trainer.learner.steps > 5 and len(broken) < 2:
             broken.append(trainer.learner.steps)
             with torch.no_grad():
-                trainer.learner.network.readout[0].weight.mul_(math.nan)
+                next(trainer.learner.network.readout.parameters()).mul_(math.nan)
         elif len(broken) == 2 and trainer.learner.steps > 5:
             trainer.stop()
 
@@ -163,13 +163,13 @@ def test_a_checkpoint_is_never_poisoned(sets: InstanceSets) -> None:
     trainer = Trainer(sets, CONFIG, listener, memory)
     trainer.save()
     with torch.no_grad():
-        trainer.learner.average.readout[0].weight.fill_(math.inf)
+        next(trainer.learner.average.readout.parameters()).fill_(math.inf)
     trainer.save()
     assert all(np.isfinite(array).all() for array in memory.saved[0].arrays.values())
     assert "a weight is not a number" in listener.messages[0]
     trainer.rollbacks = MAX_ROLLBACKS
     with torch.no_grad():
-        trainer.learner.average.readout[0].weight.fill_(math.inf)
+        next(trainer.learner.average.readout.parameters()).fill_(math.inf)
     with pytest.raises(InputError, match=r"diverges again and again.*lower --learning-rate"):
         trainer.save()
 

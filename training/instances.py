@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,10 +24,10 @@ class Instance:
 
     name: str
     task: Task
-    native: Any
-    encoder: Any
-    dead_ends: Any
-    guide: Any
+    native: _core.LiftedTask
+    encoder: _core.Encoder
+    dead_ends: _core.Heuristic
+    guide: _core.Heuristic
     size: int
     hff: float
     """hFF of the initial state: a first guess at the length of a plan."""

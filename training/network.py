@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.utils import scatter
 
+from gsp_fd import _core
 from gsp_fd.model_format import EXPONENT_LIMIT, EncodedBatch, NetworkConfig
 from gsp_fd.training.fused import MessagePlan, fused_messages, usable
 
@@ -42,7 +43,7 @@ class GraphBatch:
     state_sizes: Tensor
 
     @classmethod
-    def from_encoded(cls, batch: EncodedBatch, device: torch.device | str = "cpu") -> GraphBatch:
+    def from_encoded(cls, batch: EncodedBatch | _core.EncodedBatch, device: torch.device | str = "cpu") -> GraphBatch:
         """Copies a batch to a device, the relations as one flat index."""
         flat = np.concatenate([np.zeros(0, np.int64), *(atoms.ravel() for atoms in batch.relations)])
         arrays = (flat, batch.node_state, batch.action_node, batch.action_state, batch.state_sizes)
@@ -126,7 +127,7 @@ class RelationalNetwork(nn.Module):
 
     def embed(self, batch: GraphBatch) -> Tensor:
         """Embeddings X_L [N, d]."""
-        stacked = [weight for stack in self._stacks().values() for weight in (stack.w1, stack.b1, stack.w2)]
+        stacked = [weight for stack in self.stacks().values() for weight in (stack.w1, stack.b1, stack.w2)]
         x = stacked[0].new_zeros(batch.node_state.shape[0], self.config.d)
         if self.kernel == "auto" and usable(x, self.config):
             config = self.config
@@ -158,11 +159,12 @@ class RelationalNetwork(nn.Module):
         """w1, b1, w2 of every relation, as views whose gradients are stacked once."""
         views = {
             arity: [weight.unbind(0) for weight in (stack.w1, stack.b1, stack.w2)]
-            for arity, stack in self._stacks().items()
+            for arity, stack in self.stacks().items()
         }
         return [tuple(part[slot] for part in views[arity]) for arity, slot in self.slots]
 
-    def _stacks(self) -> dict[int, RelationMlps]:
+    def stacks(self) -> dict[int, RelationMlps]:
+        """The MLPs of the relations, by their arity."""
         return {int(arity): cast(RelationMlps, stack) for arity, stack in self.messages.items()}
 
     def _updated(self, x: Tensor, aggregated: Tensor) -> Tensor:

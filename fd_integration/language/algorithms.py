@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gsp_fd import _core
 from gsp_fd.fd_integration.language.context import Context, IteratedSpec, SearchSpec
 from gsp_fd.fd_integration.language.evaluators import COST_TYPES, EVALUATORS, VERBOSITY, labels
 from gsp_fd.fd_integration.language.features import (
@@ -32,7 +33,7 @@ OPEN_LISTS = (
         OPEN_LIST,
         "Best-first open list",
         (Parameter("eval", EVALUATOR, None, "evaluator"), _PREF_ONLY),
-        lambda context, values: context.core.SingleOpenList(values["eval"], values["pref_only"]),
+        lambda context, values: _core.SingleOpenList(values["eval"], values["pref_only"]),
         "Ordered by one evaluator, first in first out among equals.",
     ),
     Feature(
@@ -44,7 +45,7 @@ OPEN_LISTS = (
             Parameter("unsafe_pruning", BOOL, "true", "prune where the first evaluator sees a dead end"),
             _PREF_ONLY,
         ),
-        lambda context, values: context.core.TieBreakingOpenList(
+        lambda context, values: _core.TieBreakingOpenList(
             values["evals"], values["pref_only"], values["unsafe_pruning"]
         ),
         "Ordered by several evaluators one after another.",
@@ -57,7 +58,7 @@ OPEN_LISTS = (
             Parameter("sublists", ListType(OPEN_LIST, nonempty=True), None, "open lists that take turns"),
             Parameter("boost", INT, "0", "turns for the preferred lists after progress"),
         ),
-        lambda context, values: context.core.AlternationOpenList(values["sublists"], values["boost"]),
+        lambda context, values: _core.AlternationOpenList(values["sublists"], values["boost"]),
         "Takes from several open lists in turn.",
     ),
 )
@@ -101,28 +102,28 @@ def _reopen(default: str) -> Parameter:
     return Parameter("reopen_closed", BOOL, default, "look at a state again when a cheaper path to it is found")
 
 
-def _open_list(context: Context, values: Values, keys: list[Any]) -> Any:
+def _open_list(values: Values, keys: list[_core.Evaluator]) -> _core.OpenList:
     """One list for one key; for several keys or preferred operators an alternation, as in Fast Downward."""
-    core, preferred = context.core, bool(values["preferred"])
+    preferred = bool(values["preferred"])
     if len(keys) == 1 and not preferred:
-        return core.SingleOpenList(keys[0], False)
+        return _core.SingleOpenList(keys[0], False)
     lists = []
     for key in keys:
-        lists.append(core.SingleOpenList(key, False))
+        lists.append(_core.SingleOpenList(key, False))
         if preferred:
-            lists.append(core.SingleOpenList(key, True))
-    return core.AlternationOpenList(lists, values["boost"])
+            lists.append(_core.SingleOpenList(key, True))
+    return _core.AlternationOpenList(lists, values["boost"])
 
 
-def _weighted_keys(context: Context, values: Values) -> list[Any]:
+def _weighted_keys(values: Values) -> list[_core.Evaluator]:
     """g + w·h for every evaluator h; h is not even computed for w = 0."""
-    core, weight = context.core, values["w"]
+    weight = values["w"]
     if weight == 0:
-        return [core.g()]
-    return [core.sum([core.g(), h if weight == 1 else core.weight(h, weight)]) for h in values["evals"]]
+        return [_core.g()]
+    return [_core.sum([_core.g(), h if weight == 1 else _core.weight(h, weight)]) for h in values["evals"]]
 
 
-def search_spec(context: Context, values: Values, open_list: Any, **options: Any) -> SearchSpec:
+def search_spec(context: Context, values: Values, open_list: _core.OpenList, **options: Any) -> SearchSpec:
     """The search with the values of its common parameters."""
     options.setdefault("reopen_closed", values.get("reopen_closed", False))
     for name in ("randomize_successors", "preferred_successors_first", "random_seed"):
@@ -137,26 +138,26 @@ def search_spec(context: Context, values: Values, open_list: Any, **options: Any
 
 
 def _eager_wastar(context: Context, values: Values) -> SearchSpec:
-    return search_spec(context, values, _open_list(context, values, _weighted_keys(context, values)))
+    return search_spec(context, values, _open_list(values, _weighted_keys(values)))
 
 
 def _eager_greedy(context: Context, values: Values) -> SearchSpec:
-    return search_spec(context, values, _open_list(context, values, values["evals"]))
+    return search_spec(context, values, _open_list(values, values["evals"]))
 
 
 def _astar(context: Context, values: Values) -> SearchSpec:
-    core, h = context.core, values["eval"]
-    f = core.sum([core.g(), h])
-    open_list = core.TieBreakingOpenList([f, h], False, False)
+    h = values["eval"]
+    f = _core.sum([_core.g(), h])
+    open_list = _core.TieBreakingOpenList([f, h], False, False)
     return search_spec(context, values, open_list, f_eval=f, reopen_closed=True)
 
 
 def _lazy_greedy(context: Context, values: Values) -> SearchSpec:
-    return search_spec(context, values, _open_list(context, values, values["evals"]), lazy=True)
+    return search_spec(context, values, _open_list(values, values["evals"]), lazy=True)
 
 
 def _lazy_wastar(context: Context, values: Values) -> SearchSpec:
-    return search_spec(context, values, _open_list(context, values, _weighted_keys(context, values)), lazy=True)
+    return search_spec(context, values, _open_list(values, _weighted_keys(values)), lazy=True)
 
 
 def _eager(context: Context, values: Values) -> SearchSpec:
@@ -176,7 +177,7 @@ def _iterated(context: Context, values: Values) -> IteratedSpec:
 
 
 def algorithm(
-    name: str, title: str, help: str, build: Callable[[Context, Values], Any], *parameters: Parameter
+    name: str, title: str, help: str, build: Callable[[Context, Values], SearchSpec], *parameters: Parameter
 ) -> Feature:
     """A row for a search algorithm, with the parameters that all of them have."""
     return Feature(name, SEARCH_ALGORITHM, title, (*parameters, *_common(name)), build, help)

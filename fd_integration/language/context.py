@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from gsp_fd import _core
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.fd_integration.language.features import Component
@@ -20,10 +21,10 @@ class SearchSpec:
     """One best-first search, ready for the native loop."""
 
     description: str
-    open_list: Any
-    f_eval: Any = None
+    open_list: _core.OpenList
+    f_eval: _core.Evaluator | None = None
     """Reports jumps of f (A*), for the "until last jump" statistics."""
-    preferred: tuple[Any, ...] = ()
+    preferred: tuple[_core.Heuristic, ...] = ()
     lazy: bool = False
     reopen_closed: bool = False
     randomize_successors: bool = False
@@ -55,10 +56,8 @@ class IteratedSpec:
 class Context:
     """The task that components are built for. A component is built once per context and cost type."""
 
-    core: Any
-    """The module ``gsp_fd._core``."""
     task: Task
-    ground: Any = None
+    ground: _core.GroundTask | None = None
     """The ground task of the native core; None if nothing needs it."""
     seed: int = 0
     """Seed of searches that use the global random number generator (``random_seed=-1``)."""
@@ -91,12 +90,12 @@ class Context:
             return [self._value(item, deferred) for item in value]
         return self.build(value) if isinstance(value, Component) else value
 
-    def new_space(self) -> Any:
+    def new_space(self) -> _core.GroundSpace | _core.LiftedSpace:
         """A state space with nothing but the initial state; every search needs its own."""
         if self.ground is not None and not self.on_lifted:
-            return self.core.GroundSpace(self.ground)
+            return _core.GroundSpace(self.ground)
         symmetry = self.on_lifted and self.model_options.get("symmetry", "objects") == "objects"
-        space = self.core.LiftedSpace(self.task.native_lifted(), symmetry)
+        space = _core.LiftedSpace(self.task.native_lifted(), symmetry)
         for learned in self.learned:
             learned.space = space
         return space
@@ -111,14 +110,16 @@ class Context:
             )
         return self.task.lifted
 
-    def heuristic(self, constructor: str, name: str, costs: bool) -> Any:
+    def heuristic(self, constructor: str, name: str, costs: bool) -> _core.Heuristic:
         """A heuristic of the native core under the cost type of this context."""
-        make = getattr(self.core, constructor)
-        return make(self.ground, cost_type=self.cost_type, name=name) if costs else make(self.ground, name=name)
+        make = getattr(_core, constructor)
+        options = {"cost_type": self.cost_type} if costs else {}
+        heuristic: _core.Heuristic = make(self.ground, name=name, **options)
+        return heuristic
 
-    def heuristics_among(self, evaluators: list[Any]) -> tuple[Any, ...]:
+    def heuristics_among(self, evaluators: list[_core.Evaluator]) -> tuple[_core.Heuristic, ...]:
         """Those that can prefer operators: expressions over evaluators never do."""
-        return tuple(evaluator for evaluator in evaluators if isinstance(evaluator, self.core.Heuristic))
+        return tuple(evaluator for evaluator in evaluators if isinstance(evaluator, _core.Heuristic))
 
     def fresh(self) -> Context:
         """The same context with nothing built yet: evaluators belong to one search."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gsp_fd import _core
 from gsp_fd.fd_integration.language.context import Context
 from gsp_fd.fd_integration.language.features import (
     BOOL,
@@ -64,7 +65,7 @@ def _heuristic(
 ) -> Feature:
     """A heuristic of the native core; it takes the context's cost type unless it ignores costs by design."""
 
-    def build(context: Context, values: dict[str, Any]) -> Any:
+    def build(context: Context, values: dict[str, Any]) -> _core.Heuristic:
         if values["transform"] is not None:
             context = context.with_cost_type(values["transform"])
         return context.heuristic(constructor, values["description"], costs)
@@ -89,7 +90,7 @@ def _expression(
     name: str,
     title: str,
     help: str,
-    build: Callable[[Context, dict[str, Any]], Any],
+    build: Callable[[Context, dict[str, Any]], _core.Evaluator],
     *parameters: Parameter,
 ) -> Feature:
     return Feature(name, EVALUATOR, title, (*parameters, *labels(name)), build, help)
@@ -155,19 +156,19 @@ HEURISTICS = (
 _EVALS = Parameter("evals", EVALUATORS, None, "at least one evaluator")
 
 EXPRESSIONS = (
-    _expression("g", "g-value", "Cost of the path to the state.", lambda context, values: context.core.g()),
+    _expression("g", "g-value", "Cost of the path to the state.", lambda context, values: _core.g()),
     _expression(
         "const",
         "Constant",
         "The same number for every state.",
-        lambda context, values: context.core.const(values["value"]),
+        lambda context, values: _core.const(values["value"]),
         Parameter("value", Type("int", 0), "1", "the number"),
     ),
     _expression(
         "weight",
         "Weighted evaluator",
         "An evaluator times a number.",
-        lambda context, values: context.core.weight(values["eval"], values["weight"]),
+        lambda context, values: _core.weight(values["eval"], values["weight"]),
         Parameter("eval", EVALUATOR, None, "evaluator"),
         Parameter("weight", INT, "1", "factor"),
     ),
@@ -175,14 +176,14 @@ EXPRESSIONS = (
         "sum",
         "Sum",
         "The sum of evaluators.",
-        lambda context, values: context.core.sum(values["evals"]),
+        lambda context, values: _core.sum(values["evals"]),
         _EVALS,
     ),
     _expression(
         "max",
         "Maximum",
         "The maximum of evaluators.",
-        lambda context, values: context.core.max(values["evals"]),
+        lambda context, values: _core.max(values["evals"]),
         _EVALS,
     ),
 )

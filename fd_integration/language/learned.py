@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gsp_fd import _core
 from gsp_fd.fd_integration.language.algorithms import algorithm, search_spec
 from gsp_fd.fd_integration.language.context import Context, SearchSpec
 from gsp_fd.fd_integration.language.evaluators import EVALUATORS, labels
@@ -14,7 +15,7 @@ DEVICES = EnumType(
 )
 
 
-def _gsp(context: Context, values: dict[str, Any]) -> Any:
+def _gsp(context: Context, values: dict[str, Any]) -> _core.Heuristic:
     from gsp_fd.model import LearnedHeuristic, Model, find_model
 
     task = context.lifted_task("gsp")
@@ -57,22 +58,22 @@ _EVALS = Parameter("evals", EVALUATORS, None, "evaluators, each with an open lis
 
 
 def _policy(context: Context, values: dict[str, Any]) -> SearchSpec:
-    return search_spec(context, values, context.core.DepthFirstOpenList(values["eval"]), lazy=True)
+    return search_spec(context, values, _core.DepthFirstOpenList(values["eval"]), lazy=True)
 
 
-def _open_lists(context: Context, keys: list[Any]) -> Any:
-    lists = [context.core.SingleOpenList(key, False) for key in keys]
-    return lists[0] if len(lists) == 1 else context.core.AlternationOpenList(lists, 0)
+def _open_lists(keys: list[_core.Evaluator]) -> _core.OpenList:
+    lists = [_core.SingleOpenList(key, False) for key in keys]
+    return lists[0] if len(lists) == 1 else _core.AlternationOpenList(lists, 0)
 
 
 def _wastar(context: Context, values: dict[str, Any]) -> SearchSpec:
-    core, weight = context.core, values["w"]
-    keys = [core.sum([core.g(), core.weight(evaluator, weight)]) for evaluator in values["evals"]]
-    return search_spec(context, values, _open_lists(context, keys), lazy=True)
+    weight = values["w"]
+    keys = [_core.sum([_core.g(), _core.weight(evaluator, weight)]) for evaluator in values["evals"]]
+    return search_spec(context, values, _open_lists(keys), lazy=True)
 
 
 def _gbfs(context: Context, values: dict[str, Any]) -> SearchSpec:
-    return search_spec(context, values, _open_lists(context, values["evals"]), lazy=True)
+    return search_spec(context, values, _open_lists(values["evals"]), lazy=True)
 
 
 LEARNED_ALGORITHMS = (

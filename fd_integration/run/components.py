@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gsp_fd.common.discovery import find_domain, looks_like_sas
 from gsp_fd.common.errors import InputError
@@ -202,7 +202,7 @@ class Components:
             log.search("reading input...")
             self.task = load_sas(self.inputs.sas)
             log.search("done reading input!")
-        context = self.make_context(_core, deadline)
+        context = self.make_context(deadline)
         chosen = self.searches[0]
         if len(self.searches) > 1:
             chosen = configuration(options, context.new_space().unit_cost)
@@ -216,7 +216,7 @@ class Components:
             self.interrupts.set_alarm(None)
             self.interrupts.forget()
 
-    def make_context(self, core: Any, deadline: Deadline) -> Context:
+    def make_context(self, deadline: Deadline) -> Context:
         from gsp_fd.task import Limits as TaskLimits
 
         assert self.task is not None
@@ -227,7 +227,6 @@ class Components:
             self.log.search(f"FactPairs: {ground.num_facts}")
         options = self.options
         return Context(
-            core,
             self.task,
             ground,
             seed=options.seed or 0,

@@ -6,7 +6,10 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import IO, Any
+from dataclasses import dataclass
+from typing import IO
+
+from gsp_fd import _core
 
 _LEVELS = {"debug": 0, "info": 1, "warning": 2}
 
@@ -156,7 +159,7 @@ def _measured_peak_kb() -> int:
     return peak // 1024 if sys.platform == "darwin" else peak
 
 
-def translator_statistics(ground: Any) -> list[str]:
+def translator_statistics(ground: _core.GroundTask) -> list[str]:
     """The lines that Lab's translator parser reads, for a ground task of the native core."""
     values = {
         "variables": ground.num_variables,
@@ -173,8 +176,25 @@ def translator_statistics(ground: Any) -> list[str]:
     return [*lines, f"Translator peak memory: {peak_memory_kb()} KB"]
 
 
-def search_statistics(result: Any) -> list[str]:
-    """Statistics of one native search (``_core.SearchResult``, or anything with its counters)."""
+@dataclass
+class Statistics:
+    """Counters of all searches of a run."""
+
+    expanded: int = 0
+    reopened: int = 0
+    evaluated: int = 0
+    evaluations: int = 0
+    generated: int = 0
+    dead_ends: int = 0
+
+    def add(self, result: _core.SearchResult) -> None:
+        """Add the counters of one native search."""
+        for name in ("expanded", "reopened", "evaluated", "evaluations", "generated", "dead_ends"):
+            setattr(self, name, getattr(self, name) + getattr(result, name))
+
+
+def search_statistics(result: _core.SearchResult | Statistics) -> list[str]:
+    """Statistics of one native search, or of all of them."""
     lines = [
         f"Expanded {result.expanded} state(s).",
         f"Reopened {result.reopened} state(s).",
@@ -183,7 +203,7 @@ def search_statistics(result: Any) -> list[str]:
         f"Generated {result.generated} state(s).",
         f"Dead ends: {result.dead_ends} state(s).",
     ]
-    if result.jumped:
+    if isinstance(result, _core.SearchResult) and result.jumped:
         lines += [
             f"Expanded until last jump: {result.expanded_until_last_jump} state(s).",
             f"Reopened until last jump: {result.reopened_until_last_jump} state(s).",

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
+from gsp_fd import _core
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.fd_integration.language.context import Context, IteratedSpec, SearchSpec
 from gsp_fd.fd_integration.language.features import Component
 from gsp_fd.fd_integration.language.syntax import MAX_INT
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline
-from gsp_fd.fd_integration.run.log import Log, plan_lines, search_statistics
+from gsp_fd.fd_integration.run.log import Log, Statistics, plan_lines, search_statistics
 from gsp_fd.fd_integration.run.plans import PlanFiles
 
 
@@ -28,24 +27,6 @@ class Plan:
 
     actions: tuple[str, ...]
     cost: int
-
-
-@dataclass
-class Statistics:
-    """Counters of all searches of a run."""
-
-    expanded: int = 0
-    reopened: int = 0
-    evaluated: int = 0
-    evaluations: int = 0
-    generated: int = 0
-    dead_ends: int = 0
-    jumped: bool = False
-
-    def add(self, result: Any) -> None:
-        """Add the counters of one native search."""
-        for name in ("expanded", "reopened", "evaluated", "evaluations", "generated", "dead_ends"):
-            setattr(self, name, getattr(self, name) + getattr(result, name))
 
 
 @dataclass
@@ -103,7 +84,7 @@ class Run:
             self.interrupts.wait_in(learned.of_operators)
             self.log.search(f"Model: {learned.model.describe()}")
         self.interrupts.set_alarm(None)
-        result = self.interrupts.allowed(self.context.core.search)(
+        result = self.interrupts.allowed(_core.search)(
             space,
             spec.open_list,
             f_eval=spec.f_eval,
@@ -144,7 +125,7 @@ class Run:
             return None
         return max(0, self.max_expansions - self.statistics.expanded)
 
-    def verdict(self, result: Any, bound: int, outer_limit: bool) -> str:
+    def verdict(self, result: _core.SearchResult, bound: int, outer_limit: bool) -> str:
         """How the search ended, and the line that says so."""
         status = result.status
         if status == "interrupted" and self.interrupts.signal is None and self.interrupts.out_of_time:
@@ -169,19 +150,19 @@ class Run:
         self.log.search(line)
         return verdict
 
-    def memory_lines(self, result: Any) -> list[str]:
+    def memory_lines(self, result: _core.SearchResult) -> list[str]:
         return [
             f"Number of registered states: {result.registered_states}",
             f"Bytes per registered state: {result.bytes_per_state:.1f}",
         ]
 
-    def symmetry_lines(self, space: Any) -> list[str]:
-        if not self.context.on_lifted:
+    def symmetry_lines(self, space: _core.StateSpace) -> list[str]:
+        if not self.context.on_lifted or not isinstance(space, _core.LiftedSpace):
             return []
         generated, represented = space.generated_actions, space.represented_actions
         return [f"Symmetry reduction: {generated} actions generated, standing for {represented:.0f}."]
 
-    def accept(self, result: Any, space: Any) -> None:
+    def accept(self, result: _core.SearchResult, space: _core.StateSpace) -> None:
         """Validate a plan, print it, and write it if it is cheaper than any before."""
         actions = tuple(space.operator_name(op) for op in result.plan)
         verdict = self.context.task.validate(actions)
@@ -234,8 +215,7 @@ class Run:
         built = self.context.build(component)
         self.log.search(f"Starting search: {built.description}")
         limit = bound if spec.pass_bound else MAX_INT
-        run: Callable[[Any, int], str] = self.iterate if isinstance(built, IteratedSpec) else self.single
-        verdict = run(built, limit)
+        verdict = self.iterate(built, limit) if isinstance(built, IteratedSpec) else self.single(built, limit)
         if self.best is not None:
             self.log.search(f"Best solution cost so far: {self.best.cost}")
         return verdict

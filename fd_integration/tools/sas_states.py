@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,12 +45,12 @@ def read_sas_head(lines: Iterable[bytes], file: str) -> SasHead:
         raise InputError(message, file, exit_code=ExitCode.SEARCH_INPUT_ERROR) from None
 
 
-def _expect(source: Any, word: str | None) -> None:
+def _expect(source: Iterator[str], word: str | None) -> None:
     if next(source) != word and word is not None:
         raise ValueError
 
 
-def _variable(source: Any) -> list[str]:
+def _variable(source: Iterator[str]) -> list[str]:
     _expect(source, "begin_variable")
     next(source), next(source)
     names = [next(source) for _ in range(int(next(source)))]
@@ -59,7 +58,7 @@ def _variable(source: Any) -> list[str]:
     return names
 
 
-def _values(source: Any, facts: list[list[str]]) -> list[int]:
+def _values(source: Iterator[str], facts: list[list[str]]) -> list[int]:
     values = [int(next(source)) for _ in facts]
     if not all(0 <= value < len(names) for value, names in zip(values, facts, strict=True)):
         raise ValueError

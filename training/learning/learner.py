@@ -6,7 +6,6 @@ import copy
 import math
 import random
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +33,7 @@ class Sample:
     """A transition with the episode that holds its states."""
 
     instance: Instance
-    episode: Any
+    episode: _core.Episode
     state: int
     action: int
     successor: int
@@ -64,7 +63,7 @@ class Replay:
         return rng.choices(self.samples, k=count)
 
 
-def samples_of(instance: Instance, episode: Any) -> list[Sample]:
+def samples_of(instance: Instance, episode: _core.Episode) -> list[Sample]:
     """The transitions of an episode."""
     columns = [column.tolist() for column in episode.transitions()]
     return [Sample(instance, episode, *row) for row in zip(*columns, strict=True)]
@@ -104,7 +103,7 @@ class Learner:
         self.loss = math.nan
         self.rate_factor = 1.0
 
-    def take(self, instance: Instance, episode: Any) -> None:
+    def take(self, instance: Instance, episode: _core.Episode) -> None:
         """Puts the transitions of an episode into the replay buffers."""
         for sample in samples_of(instance, episode):
             if sample.kind == DEAD_END and not self.config.dead_end_supervision:
@@ -134,7 +133,7 @@ class Learner:
         values = self.network(batch).index_select(0, chosen)
         loss = functional.smooth_l1_loss(values, targets) if config.huber else functional.mse_loss(values, targets)
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.network.parameters(), config.gradient_clip, foreach=True)
         self.optimizer.step()
         self.steps += 1
@@ -163,7 +162,7 @@ class Learner:
             # A state that is not a goal is at least one action away from it.
             y[inner] += np.minimum(best, -1.0)
         y = np.maximum(y, np.array([sample.bound for sample in samples], np.float32))
-        return np.maximum(y, np.float32(worst))
+        return np.asarray(np.maximum(y, np.float32(worst)))
 
     def _set_rates(self, progress: float) -> None:
         config = self.config
@@ -180,7 +179,7 @@ class Learner:
         if self.steps % self.config.target_sync == 0:
             self.target.load_state_dict(self.network.state_dict())
 
-    def q_function(self, batch: Any) -> npt.NDArray[np.float32]:
+    def q_function(self, batch: _core.EncodedBatch) -> npt.NDArray[np.float32]:
         """Q-values of the averaged network for a native encoded batch."""
         with torch.inference_mode():
             q: npt.NDArray[np.float32] = self.average(GraphBatch.from_encoded(batch)).numpy()

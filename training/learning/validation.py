@@ -128,4 +128,4 @@ def _errors(episode: Any, values: Mapping[int, npt.NDArray[np.float32]]) -> npt.
     state, action, _, _, bound, _ = episode.transitions()
     on_plan = np.flatnonzero(np.isfinite(bound))
     q = np.array([values[int(state[i])][action[i]] for i in on_plan])
-    return q - bound[on_plan]
+    return np.asarray(q - bound[on_plan])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -79,9 +80,9 @@ def make_config(values: Mapping[str, Any], file: str | None = None) -> TrainingC
 
 def read_toml(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """(hyper-parameters, run inputs) of a TOML file, as they stand there."""
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ModuleNotFoundError:  # Python 3.10
+    else:
         import tomli as tomllib
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
