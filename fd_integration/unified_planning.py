@@ -26,23 +26,21 @@ from unified_planning.model import ProblemKind
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.processes import main_code
 
 AUTO = "auto"
 _WEIGHTS = (5, 3, 2, 1)
 _WITHOUT_MODEL = {"policy": "gbfs"}
 """What a search by its short name becomes without a model."""
 
-# -c instead of -m: modules in the current folder must not come before ours. The first argument is for the log.
-_START = """\
-import sys
-if sys.path and not sys.path[0]:
-    sys.path.pop(0)
+# The first argument is for the log.
+_FIRST = """\
 print(sys.argv.pop(1), flush=True)
 from signal import SIGTERM
-from gsp_fd.fd_integration.driver import main
 from gsp_fd.common.guard import die_with_parent
 die_with_parent(SIGTERM)
-sys.exit(main())"""
+"""
+_START = main_code("gsp_fd.fd_integration.driver", _FIRST)
 
 _STATUS = {
     ExitCode.TRANSLATE_UNSOLVABLE: PlanGenerationResultStatus.UNSOLVABLE_PROVEN,

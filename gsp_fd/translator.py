@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.processes import OWN_MODULES_ONLY
 
 _MODULE = "fast_downward.translate"
 _MISSING = (
@@ -24,10 +25,8 @@ _MISSING = (
 
 # Runs the module like `python -m`, but never finds it in the current folder, and limits itself first: the
 # alternative, a function between fork and exec, is unsafe in a process with threads.
-_BOOTSTRAP = f"""
-import runpy, sys
-if sys.path and not sys.path[0]:
-    sys.path.pop(0)
+_BOOTSTRAP = f"""{OWN_MODULES_ONLY}
+import runpy
 seconds, megabytes = int(sys.argv.pop(1)), int(sys.argv.pop(1))
 if seconds or megabytes:
     import resource

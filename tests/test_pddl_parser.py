@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pddl_helpers import CONFORMANCE, DOMAIN, PROBLEM, parse, read_pair
 
-from gsp_fd.common.errors import InputError, UnsupportedError
+from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.pddl import read_domain, read_problem
 from gsp_fd.pddl.ast import (
@@ -250,8 +250,8 @@ def test_derived_predicates_cannot_be_set(tmp_path: Path) -> None:
         parse(tmp_path, edited(ADL, "(:derived (r)", "(:derived (s)"))
 
 
-def test_unsupported_features_are_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError):
+def test_costs_only_increase(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"numeric effect 'assign' is not supported: only \(increase"):
         parse(tmp_path, edited(DOMAIN, "(increase (total-cost) 2)", "(assign (total-cost) 2)"))
 
 

@@ -172,7 +172,7 @@ def _iterated(context: Context, values: Values) -> IteratedSpec:
     names = ("pass_bound", "repeat_last", "continue_on_fail", "continue_on_solve")
     return IteratedSpec(
         phases=tuple(values["algorithm_configs"]),
-        **{name: values[name] for name in (*names, "description", "bound", "max_time", "verbosity")},
+        **{name: values[name] for name in (*names, "description", "bound", "max_time")},
     )
 
 

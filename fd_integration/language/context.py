@@ -49,7 +49,6 @@ class IteratedSpec:
     continue_on_solve: bool
     bound: int
     max_time: float
-    verbosity: str = "normal"
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """The features of the search language: one table of evaluators, open lists and search algorithms.
 
-The help texts are printed from here. Further rows enter by :func:`register`: then ``--heuristic``, ``--search`` and the
-help know them.
+The help texts are printed from here.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ from gsp_fd.fd_integration.language.features import (
 from gsp_fd.fd_integration.language.learned import GSP, LEARNED_ALGORITHMS
 from gsp_fd.fd_integration.language.syntax import Source, parse
 
-FEATURES: dict[str, Feature] = {}
-
 _GROUPS = {
     SEARCH_ALGORITHM: "Search algorithms",
     EVALUATOR: "Evaluators",
@@ -38,14 +35,7 @@ _GROUPS = {
 }
 
 
-def register(feature: Feature) -> None:
-    """Make a feature known; its name must be new."""
-    if feature.name in FEATURES:
-        raise ValueError(f"feature {feature.name} is registered twice")
-    FEATURES[feature.name] = feature
-
-
-for _feature in (
+_ROWS = (
     *ALGORITHMS,
     *LEARNED_ALGORITHMS,
     ITERATED,
@@ -55,8 +45,8 @@ for _feature in (
     *COST_ADJUSTMENTS,
     *OPEN_LISTS,
     *PRUNING_METHODS,
-):
-    register(_feature)
+)
+FEATURES = {feature.name: feature for feature in _ROWS}
 
 
 def check_search(text: str, origin: str = "--search") -> Component:

@@ -57,10 +57,6 @@ class Deadline:
         size = min(own, _soft_limit("RLIMIT_AS") - _unused_address_space())
         return None if math.isinf(size) else max(1, int(size) >> 10)
 
-    def expired(self) -> bool:
-        """Whether the time is used up."""
-        return self.left() == 0.0
-
 
 def _soft_limit(name: str) -> float:
     try:

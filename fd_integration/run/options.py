@@ -228,7 +228,7 @@ GROUPS: dict[str, list[Option]] = {
         Option(
             ("--log-level",),
             "log_level",
-            "debug, info or warning",
+            "warning for fewer lines, info, or debug, which is the same here",
             "LEVEL",
             _choice("debug", "info", "warning"),
         ),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.processes import main_code
 from gsp_fd.fd_integration.run.plans import write_atomically
 
 SEARCH = "downward"
@@ -26,12 +27,6 @@ case "$*" in
     *) exec {python} -I -S -c {theirs} "$real" "$@" ;;
 esac
 """
-_OURS = """\
-import sys
-if sys.path and not sys.path[0]:
-    sys.path.pop(0)
-from gsp_fd.fd_integration.tools.downward import main
-sys.exit(main())"""
 # As Fast Downward itself, but it ends with the driver even if that is killed.
 _THEIRS = """\
 import os, sys
@@ -128,7 +123,8 @@ _INPUT = ExitCode.DRIVER_INPUT_ERROR
 
 
 def _script(real: Path) -> str:
-    quoted = {name: shlex.quote(text) for name, text in (("ours", _OURS), ("theirs", _THEIRS))}
+    codes = {"ours": main_code("gsp_fd.fd_integration.tools.downward"), "theirs": _THEIRS}
+    quoted = {name: shlex.quote(code) for name, code in codes.items()}
     return _SCRIPT.format(real=shlex.quote(str(real)), python=shlex.quote(sys.executable), **quoted)
 
 

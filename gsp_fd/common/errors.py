@@ -32,9 +32,5 @@ class InputError(Exception):
         return _rebuild, (type(self), self.message, self.file, self.line, self.exit_code)
 
 
-class UnsupportedError(InputError):
-    """Well-formed input with a feature that neither this planner nor Fast Downward takes."""
-
-
 def _rebuild(kind: type[InputError], message: str, file: str | None, line: int | None, code: ExitCode) -> InputError:
     return kind(message, file, line, exit_code=code)

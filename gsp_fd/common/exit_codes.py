@@ -32,8 +32,3 @@ class ExitCode(IntEnum):
     DRIVER_CRITICAL_ERROR = 35
     DRIVER_INPUT_ERROR = 36
     DRIVER_UNSUPPORTED = 37
-
-    @property
-    def is_unrecoverable(self) -> bool:
-        """Whether a portfolio must stop with this code, whatever plans it has already found."""
-        return 30 <= self < 40

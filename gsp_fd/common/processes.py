@@ -19,15 +19,20 @@ def python_command(module: str) -> list[str]:
 
     -c instead of -m: modules in the current folder must not come before ours.
     """
-    return [sys.executable, "-c", _START.format(module=module)]
+    return [sys.executable, "-c", main_code(module)]
 
 
-_START = """\
+def main_code(module: str, first: str = "") -> str:
+    """The code that runs ``main`` of a module, after some other statements."""
+    return f"{OWN_MODULES_ONLY}{first}from {module} import main\nsys.exit(main())"
+
+
+OWN_MODULES_ONLY = """\
 import sys
 if sys.path and not sys.path[0]:
     sys.path.pop(0)
-from {module} import main
-sys.exit(main())"""
+"""
+"""The first statements of code that Python gets by ``-c``: no modules from the current folder."""
 
 
 PLANNER = python_command("gsp_fd.fd_integration.driver")

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from gsp_fd.common.errors import InputError, UnsupportedError
+from gsp_fd.common.errors import InputError
 from gsp_fd.pddl.ast import (
     OBJECT,
     And,
@@ -235,8 +235,7 @@ class FormulaParser:
                 self.fail("'not' in an effect takes one atom", node.line)
             inner = node[1]
         if inner[0] in ("decrease", "assign", "scale-up", "scale-down"):
-            message = f"numeric effect '{inner[0]}' is not supported: only (increase (total-cost) ...)"
-            raise UnsupportedError(message, self.file, inner.line)
+            self.fail(f"numeric effect '{inner[0]}' is not supported: only (increase (total-cost) ...)", inner.line)
         if inner[0] == "=" or inner[0] in _CONNECTIVES:
             self.fail(f"'{inner[0]}' is not allowed here in an effect", inner.line)
         atom = self.atom(inner, known)
@@ -246,11 +245,9 @@ class FormulaParser:
 
     def _increase(self, node: SList, known: Mapping[str, Any], costs: list[int | FunctionTerm] | None) -> None:
         if len(node) != 3 or node[1] != [TOTAL_COST]:
-            message = "expected (increase (total-cost) VALUE): no other function can be changed"
-            raise UnsupportedError(message, self.file, node.line)
+            self.fail("expected (increase (total-cost) VALUE): no other function can be changed", node.line)
         if costs is None:
-            message = "total-cost cannot be increased inside 'when' or 'forall'"
-            raise UnsupportedError(message, self.file, node.line)
+            self.fail("total-cost cannot be increased inside 'when' or 'forall'", node.line)
         if costs:
             self.warn("total-cost is increased more than once: only the last one counts", node.line)
         value = node[2]
@@ -265,8 +262,7 @@ class FormulaParser:
         if not term or not isinstance(term[0], str):
             self.fail("expected a number or (FUNCTION TERM...)", node.line)
         if term[0] == TOTAL_COST or term[0] in ("+", "-", "*", "/"):
-            message = f"'{term[0]}' is not supported in a cost: expected a number or (FUNCTION TERM...)"
-            raise UnsupportedError(message, self.file, term.line)
+            self.fail(f"'{term[0]}' is not supported in a cost: expected a number or (FUNCTION TERM...)", term.line)
         if term[0] in self.functions:
             self.check_arity(term, self.functions[term[0]], "function")
         else:
@@ -286,4 +282,4 @@ class FormulaParser:
             reason = "negative numbers are not supported"
         elif isinstance(text, str) and text.replace(".", "").isdigit():
             reason = "fractional numbers are not supported"
-        raise UnsupportedError(f"{reason}, got {shown}", self.file, line)
+        raise InputError(f"{reason}, got {shown}", self.file, line)

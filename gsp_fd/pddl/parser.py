@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from gsp_fd.common.errors import UnsupportedError
 from gsp_fd.pddl.ast import (
     OBJECT,
     Action,
@@ -366,7 +365,7 @@ class _ProblemParser(_FileParser):
         if node is None:
             return False
         if list(node[1:]) != ["minimize", [TOTAL_COST]]:
-            raise UnsupportedError("only the metric (:metric minimize (total-cost)) is supported", self.file, node.line)
+            self.fail("only the metric (:metric minimize (total-cost)) is supported", node.line)
         return True
 
 
