@@ -30,7 +30,7 @@ from gsp_fd.compare.outcome import STATUSES
 from gsp_fd.compare.progress import Progress, duration
 from gsp_fd.compare.results import VERSION, Results, ResultsWriter, read_results
 from gsp_fd.compare.runner import Job, Record, run_local, run_on_ray
-from gsp_fd.compare.suites import Problem, Selection, read_bounds, read_suites, with_bounds
+from gsp_fd.compare.suites import Selection, SuiteProblem, read_bounds, read_suites, with_bounds
 
 EXAMPLES = """\
 examples:
@@ -217,7 +217,7 @@ def _records(jobs: Sequence[Job], limits: RunLimits, options: argparse.Namespace
 
 
 def _missing(
-    problems: Sequence[Problem], configurations: Sequence[Configuration], before: Results, retry: set[str]
+    problems: Sequence[SuiteProblem], configurations: Sequence[Configuration], before: Results, retry: set[str]
 ) -> list[Job]:
     """All runs without a result, problem by problem."""
     jobs = []
@@ -247,7 +247,7 @@ def check_same(before: Results, header: dict[str, Any]) -> None:
 
 def _header(
     configurations: Sequence[Configuration],
-    problems: Sequence[Problem],
+    problems: Sequence[SuiteProblem],
     limits: RunLimits,
     options: argparse.Namespace,
     arguments: Sequence[str],

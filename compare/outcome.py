@@ -14,9 +14,8 @@ from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.compare.configurations import COMMAND, Configuration
 from gsp_fd.compare.limits import RunLimits
-from gsp_fd.compare.suites import Problem
-from gsp_fd.pddl import Domain, read_domain, read_problem
-from gsp_fd.pddl import Problem as ParsedProblem
+from gsp_fd.compare.suites import SuiteProblem
+from gsp_fd.pddl import Domain, Problem, read_domain, read_problem
 from gsp_fd.validate import Validation, parse_plan, validate_plan
 
 SOLVED, EXPANSION_LIMIT = "solved", "expansion-limit"
@@ -77,16 +76,16 @@ class Ending:
 class Tasks:
     """Parsed problems; the last one is kept, because all configurations of a problem come one after another."""
 
-    _last: tuple[Problem, Domain, ParsedProblem] | None = field(default=None, repr=False)
+    _last: tuple[SuiteProblem, Domain, Problem] | None = field(default=None, repr=False)
 
-    def parse(self, problem: Problem) -> tuple[Domain, ParsedProblem]:
+    def parse(self, problem: SuiteProblem) -> tuple[Domain, Problem]:
         """The parsed files; InputError if that fails."""
         if self._last is None or self._last[0] != problem:
             domain = read_domain(problem.domain_file)
             self._last = problem, domain, read_problem(problem.problem_file, domain)
         return self._last[1:]
 
-    def objects(self, problem: Problem) -> int | None:
+    def objects(self, problem: SuiteProblem) -> int | None:
         """The number of objects and constants; None if the files cannot be read."""
         try:
             domain, parsed = self.parse(problem)
@@ -94,7 +93,7 @@ class Tasks:
             return None
         return len({constant.name for constant in domain.constants} | {item.name for item in parsed.objects})
 
-    def validate(self, problem: Problem, text: str) -> tuple[Validation, int]:
+    def validate(self, problem: SuiteProblem, text: str) -> tuple[Validation, int]:
         """The verdict on a plan file, and its number of steps."""
         try:
             actions = parse_plan(text, "plan")
@@ -104,7 +103,7 @@ class Tasks:
             return Validation(False, 0, f"{place}{error.message}"), 0
 
 
-def record(problem: Problem, configuration: Configuration, **values: Any) -> dict[str, Any]:
+def record(problem: SuiteProblem, configuration: Configuration, **values: Any) -> dict[str, Any]:
     """A line of the results file; values that are not given are unknown."""
     base: dict[str, Any] = {
         "kind": "result",
@@ -127,7 +126,7 @@ def record(problem: Problem, configuration: Configuration, **values: Any) -> dic
 
 
 def judge(
-    problem: Problem, configuration: Configuration, ending: Ending, folder: Path, limits: RunLimits, tasks: Tasks
+    problem: SuiteProblem, configuration: Configuration, ending: Ending, folder: Path, limits: RunLimits, tasks: Tasks
 ) -> dict[str, Any]:
     """The record of a run whose files are still in its folder: ``log``, ``plan``, ``plan.1`` …"""
     log = _log_end(folder / "log")
@@ -154,7 +153,7 @@ def judge(
     )
 
 
-def _from_plans(problem: Problem, folder: Path, tasks: Tasks) -> tuple[str, str, tuple[int, int] | None]:
+def _from_plans(problem: SuiteProblem, folder: Path, tasks: Tasks) -> tuple[str, str, tuple[int, int] | None]:
     """Status, message, and cost and steps of the cheapest valid plan; an empty status if there is no plan file."""
     status, message, best = "", "", None
     for file in sorted(folder.glob("plan")) + sorted(folder.glob("plan.[0-9]*")):

@@ -19,7 +19,7 @@ from gsp_fd.common.processes import python_command
 from gsp_fd.compare.configurations import Configuration
 from gsp_fd.compare.limits import RunLimits
 from gsp_fd.compare.outcome import Ending, Tasks, judge, record
-from gsp_fd.compare.suites import Problem
+from gsp_fd.compare.suites import SuiteProblem
 
 Record = dict[str, Any]
 
@@ -28,7 +28,7 @@ Record = dict[str, Any]
 class Job:
     """One configuration on one problem."""
 
-    problem: Problem
+    problem: SuiteProblem
     configuration: Configuration
 
 

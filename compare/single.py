@@ -13,7 +13,7 @@ from gsp_fd.compare.configurations import Configuration, find_configurations, he
 from gsp_fd.compare.limits import DEFAULT_EXPANSIONS, DEFAULT_MEMORY_MB, DEFAULT_SECONDS, run_limits
 from gsp_fd.compare.outcome import SOLVED
 from gsp_fd.compare.runner import Job, run_local
-from gsp_fd.compare.suites import Problem
+from gsp_fd.compare.suites import SuiteProblem
 from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS
 from gsp_fd.fd_integration.run.log import Log
 from gsp_fd.fd_integration.run.options import Options, driver_error
@@ -54,13 +54,13 @@ def compare(options: Options) -> int:
     return _exit_code(statuses)
 
 
-def _problem(files: Sequence[Path]) -> Problem:
+def _problem(files: Sequence[Path]) -> SuiteProblem:
     if len(files) not in (1, 2) or any(looks_like_sas(file) for file in files):
         raise driver_error("--compare needs a PDDL problem, or a domain and a problem")
     problem = files[-1].absolute()
     domain = files[0].absolute() if len(files) == 2 else find_domain(problem)
     read_problem(problem, read_domain(domain))  # says at once, and with its line, what is wrong with a file
-    return Problem(problem.parent.name, "", problem.stem, domain, problem)
+    return SuiteProblem(problem.parent.name, "", problem.stem, domain, problem)
 
 
 def _configurations(options: Options) -> list[Configuration]:

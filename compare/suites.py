@@ -20,7 +20,7 @@ _GENERATOR_OPTIONS = {"count": "10", "size": "", "seed": "0", "distribution": "e
 
 
 @dataclass(frozen=True)
-class Problem:
+class SuiteProblem:
     """A problem with its place in the suite; ``error`` says why it cannot be run."""
 
     domain: str
@@ -50,12 +50,12 @@ class Selection:
     """Of each split of a domain, the first, and then every n-th."""
 
 
-def read_suites(texts: Sequence[str], selection: Selection, generated: Path) -> list[Problem]:
+def read_suites(texts: Sequence[str], selection: Selection, generated: Path) -> list[SuiteProblem]:
     """All problems of some suites; a suite that cannot be read is one problem with an error.
 
     Generated problems are written below ``generated``. InputError if two problems have the same name.
     """
-    found: dict[tuple[str, str, str], Problem] = {}
+    found: dict[tuple[str, str, str], SuiteProblem] = {}
     for text in texts:
         try:
             problems = list(_suite(text, generated))
@@ -70,8 +70,8 @@ def read_suites(texts: Sequence[str], selection: Selection, generated: Path) -> 
     return list(found.values())
 
 
-def _unreadable(text: str, reason: str) -> Problem:
-    return Problem(_suite_name(text), "", "", error=f"unreadable suite: {_without_folders(reason, text)}")
+def _unreadable(text: str, reason: str) -> SuiteProblem:
+    return SuiteProblem(_suite_name(text), "", "", error=f"unreadable suite: {_without_folders(reason, text)}")
 
 
 def _suite_name(text: str) -> str:
@@ -96,7 +96,7 @@ def read_bounds(file: Path) -> dict[str, int]:
     return {name: int(bound) for name, bound in bounds.items()}
 
 
-def with_bounds(problems: Sequence[Problem], bounds: dict[str, int]) -> list[Problem]:
+def with_bounds(problems: Sequence[SuiteProblem], bounds: dict[str, int]) -> list[SuiteProblem]:
     """The problems with their best known costs; names match with and without ``testing`` and ``.pddl``."""
 
     def plain(name: str) -> tuple[str, ...]:
@@ -106,8 +106,8 @@ def with_bounds(problems: Sequence[Problem], bounds: dict[str, int]) -> list[Pro
     return [replace(problem, best_known=by_name.get(plain(str(problem)))) for problem in problems]
 
 
-def _selected(problems: Sequence[Problem], selection: Selection) -> Iterator[Problem]:
-    groups: dict[tuple[str, str], list[Problem]] = {}
+def _selected(problems: Sequence[SuiteProblem], selection: Selection) -> Iterator[SuiteProblem]:
+    groups: dict[tuple[str, str], list[SuiteProblem]] = {}
     for problem in problems:
         if not selection.splits or problem.split in selection.splits or problem.error:
             groups.setdefault((problem.domain, problem.split), []).append(problem)
@@ -115,7 +115,7 @@ def _selected(problems: Sequence[Problem], selection: Selection) -> Iterator[Pro
         yield from group[:: selection.every]
 
 
-def _suite(text: str, generated: Path) -> Iterator[Problem]:
+def _suite(text: str, generated: Path) -> Iterator[SuiteProblem]:
     if text.startswith(GENERATE):
         yield from _generated(text.removeprefix(GENERATE), generated)
         return
@@ -128,7 +128,7 @@ def _suite(text: str, generated: Path) -> Iterator[Problem]:
         yield from _list_file(path, generated)
 
 
-def _folder(folder: Path) -> Iterator[Problem]:
+def _folder(folder: Path) -> Iterator[SuiteProblem]:
     """A domain, or a folder of domains."""
     problems = list(_domain_folder(folder))
     if not problems:
@@ -139,7 +139,7 @@ def _folder(folder: Path) -> Iterator[Problem]:
     yield from problems
 
 
-def _domain_folder(folder: Path) -> Iterator[Problem]:
+def _domain_folder(folder: Path) -> Iterator[SuiteProblem]:
     domain, testing = folder / "domain.pddl", folder / "testing"
     if testing.is_dir():
         splits = sorted(path for path in testing.iterdir() if path.is_dir())
@@ -158,15 +158,15 @@ def _names_domain(file: Path) -> bool:
     return file.stem == "domain" or file.stem.startswith(("domain_", "domain-")) or file.stem.endswith("-domain")
 
 
-def _problem(file: Path, domain_name: str, split: str, domain: Path | None = None) -> Problem:
-    result = Problem(domain_name, split, file.stem, domain or Path(), file.absolute())
+def _problem(file: Path, domain_name: str, split: str, domain: Path | None = None) -> SuiteProblem:
+    result = SuiteProblem(domain_name, split, file.stem, domain or Path(), file.absolute())
     try:
         return replace(result, domain_file=(domain or find_domain(file)).absolute())
     except InputError as error:
         return replace(result, error=error.message.partition(";")[0])
 
 
-def _list_file(file: Path, generated: Path) -> Iterator[Problem]:
+def _list_file(file: Path, generated: Path) -> Iterator[SuiteProblem]:
     """One suite per line, or a domain file and a problem file; seen from the folder of the list."""
     for number, line in enumerate(_text(file).splitlines(), start=1):
         words = line.partition("#")[0].split()
@@ -192,7 +192,7 @@ def _text(file: Path) -> str:
         raise _error("there is no such file or folder", file) from None
 
 
-def _generated(text: str, folder: Path) -> Iterator[Problem]:
+def _generated(text: str, folder: Path) -> Iterator[SuiteProblem]:
     """``blocksworld?count=5&size=3-8&seed=1``, written once per combination."""
     from gsp_fd.generate.cli import parse_count, parse_sizes, write_set
     from gsp_fd.generate.registry import DISTRIBUTIONS, GENERATORS, check_size

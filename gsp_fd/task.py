@@ -39,7 +39,7 @@ class TranslationFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TaskLimits:
     """CPU seconds and resident memory for one step of the work; None for no limit."""
 
     time: float | None = None
@@ -80,7 +80,7 @@ class Task:
     def _why_not_lifted(self) -> str:
         return self.not_lifted.reason if self.not_lifted else "it came as SAS, without objects and schemas"
 
-    def ground(self, limits: Limits = Limits()) -> _core.GroundTask:  # noqa: B008 (frozen)
+    def ground(self, limits: TaskLimits = TaskLimits()) -> _core.GroundTask:  # noqa: B008 (frozen)
         """The ground task (``_core.GroundTask``); LimitReached if grounding takes too much."""
         if self._native_ground is None:
             try:
@@ -113,7 +113,7 @@ def load_pddl(
     domain_file: str | os.PathLike[str],
     problem_file: str | os.PathLike[str],
     *,
-    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    limits: TaskLimits = TaskLimits(),  # noqa: B008 (frozen)
     translate_options: Sequence[str] = (),
     log: Log = lambda line: None,
 ) -> Task:
@@ -134,7 +134,7 @@ def load_pddl(
     return task
 
 
-def _translated(domain: Path, problem: Path, limits: Limits, options: Sequence[str], log: Log) -> bytes:
+def _translated(domain: Path, problem: Path, limits: TaskLimits, options: Sequence[str], log: Log) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         sas_file = Path(folder) / "output.sas"
         megabytes = limits.memory_kb // 1024 if limits.memory_kb else None

@@ -21,7 +21,7 @@ from gsp_fd.compare.configurations import find_configurations
 from gsp_fd.compare.limits import run_limits
 from gsp_fd.compare.results import ResultsWriter
 from gsp_fd.compare.runner import Job, Worker
-from gsp_fd.compare.suites import Problem
+from gsp_fd.compare.suites import SuiteProblem
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "blocksworld"
 
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--problem", type=Path, default=EXAMPLE / "p02.pddl", help="with a domain.pddl beside it")
     options = parser.parse_args()
-    problem = Problem("bench", "", "problem", options.problem.parent / "domain.pddl", options.problem.absolute())
+    problem = SuiteProblem("bench", "", "problem", options.problem.parent / "domain.pddl", options.problem.absolute())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         plan = folder / "known_plan"

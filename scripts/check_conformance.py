@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from gsp_fd import _core as core
-from gsp_fd.task import Limits, Task, load_pddl, load_sas
+from gsp_fd.task import Task, TaskLimits, load_pddl, load_sas
 from gsp_fd.translator import translate
 
 
@@ -93,7 +93,7 @@ def check(folder: Path, entry: dict[str, Any], seconds: float) -> Row:
     domain, problem = folder / "domain.pddl", folder / "problem.pddl"
     row = Row(folder.name, entry.get("optimal_cost"), "unsolvable" in entry["fd"].get("note", ""))
     task = load_pddl(domain, problem)
-    ground = task.ground(Limits(time=seconds))
+    ground = task.ground(TaskLimits(time=seconds))
     row.applicable = initial_operators(ground)
     row.applicable_fd = initial_operators(translated(domain, problem).ground())
     for heuristic in ("hmax", "blind"):

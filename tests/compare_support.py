@@ -12,7 +12,7 @@ import tasks
 from gsp_fd.compare.configurations import find_configurations
 from gsp_fd.compare.limits import RunLimits, run_limits
 from gsp_fd.compare.runner import Job, Worker
-from gsp_fd.compare.suites import Problem
+from gsp_fd.compare.suites import SuiteProblem
 
 TOWER_PLAN = "(take c b)\n(put c d)\n(take b a)\n(put b c)\n(lift a)\n(put a b)\n; cost = 6 (unit cost)\n"
 LIMITS = run_limits(20, 1024, 10_000, wall=60, disk_mb=64)
@@ -44,7 +44,7 @@ def run_once(suite: Path, configuration: str, limits: RunLimits = LIMITS, **opti
     (found,) = find_configurations([configuration], **options)
     worker = Worker(limits)
     try:
-        return worker.run(Job(Problem(suite.name, "", "p01", suite / "domain.pddl", suite / "p01.pddl"), found))
+        return worker.run(Job(SuiteProblem(suite.name, "", "p01", suite / "domain.pddl", suite / "p01.pddl"), found))
     finally:
         worker.supervisor.close()
 

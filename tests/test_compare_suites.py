@@ -18,13 +18,13 @@ from gsp_fd.compare.configurations import BUILT_IN, find_configurations, split_n
 from gsp_fd.compare.progress import Progress, duration
 from gsp_fd.compare.results import FILE_NAME, Results, ResultsWriter, read_results
 from gsp_fd.compare.runner import Job
-from gsp_fd.compare.suites import Problem, Selection, read_bounds, read_suites, with_bounds
+from gsp_fd.compare.suites import Selection, SuiteProblem, read_bounds, read_suites, with_bounds
 from gsp_fd.compare.tables import Comparison, Table, coverage_table, csv_text, latex, markdown, notes, pair_table
 
 ALL = Selection()
 
 
-def names(problems: list[Problem]) -> list[str]:
+def names(problems: list[SuiteProblem]) -> list[str]:
     return [str(problem) for problem in problems]
 
 
@@ -331,7 +331,7 @@ def test_csv(comparison: Comparison) -> None:
 
 def test_estimate() -> None:
     fast, slow = find_configurations(["hff-wastar", "hmax-wastar"])
-    problems = [Problem("tower", "easy", f"p{number}") for number in range(3)]
+    problems = [SuiteProblem("tower", "easy", f"p{number}") for number in range(3)]
     progress = Progress([Job(problem, configuration) for problem in problems for configuration in (fast, slow)], 2)
     progress.finished(entry("p0", "hff-wastar", wall_seconds=1.0))
     line = progress.finished(entry("p0", "hmax-wastar", "crash", message="why", wall_seconds=10.0))

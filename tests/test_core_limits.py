@@ -13,7 +13,7 @@ import pytest
 import tasks
 
 from gsp_fd import _core
-from gsp_fd.task import LimitReached, Limits
+from gsp_fd.task import LimitReached, TaskLimits
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_grounding() -> None:
     with pytest.raises(_core.Stopped, match="time"):
         task.native_lifted().ground(0.1, None)
     with pytest.raises(LimitReached, match="memory"):
-        task.ground(Limits(memory_kb=_core.resident_memory_kb() + 20_000))
+        task.ground(TaskLimits(memory_kb=_core.resident_memory_kb() + 20_000))
 
 
 SCRIPT = """

@@ -15,7 +15,7 @@ from gsp_fd.model import task_fit_problems
 from gsp_fd.model_format import ModelMetadata
 from gsp_fd.task import Task, load_pddl
 from gsp_fd.training.config import TrainingConfig
-from gsp_fd.training.instances import Instance, domain_metadata, make_instances, read_tasks
+from gsp_fd.training.instances import TrainingInstance, domain_metadata, make_instances, read_tasks
 
 GENERATED = 12
 """Validation instances that are generated where none are given."""
@@ -32,8 +32,8 @@ class InstanceSets:
     metadata: ModelMetadata
     training_tasks: list[Task]
     validation_tasks: list[Task]
-    training: list[Instance]
-    validation: list[Instance]
+    training: list[TrainingInstance]
+    validation: list[TrainingInstance]
     origin: str
     """Where the validation instances come from, for people."""
 

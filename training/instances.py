@@ -19,7 +19,7 @@ from gsp_fd.training.config import TrainingConfig
 
 
 @dataclass
-class Instance:
+class TrainingInstance:
     """A task, its encoder, and the heuristics of its delete relaxation."""
 
     name: str
@@ -77,7 +77,7 @@ def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetad
     )
 
 
-def make_instances(tasks: Iterable[Task], metadata: ModelMetadata) -> list[Instance]:
+def make_instances(tasks: Iterable[Task], metadata: ModelMetadata) -> list[TrainingInstance]:
     """Instances ready for episodes, smallest first. Tasks whose goal holds already teach nothing and are left out."""
     instances = []
     for task in tasks:
@@ -90,7 +90,7 @@ def make_instances(tasks: Iterable[Task], metadata: ModelMetadata) -> list[Insta
         values = np.asarray(guide.evaluate(space, np.array([space.initial_state()], np.int32)))
         hff = float(values[0])
         instances.append(
-            Instance(
+            TrainingInstance(
                 name=Path(task.name).stem,
                 task=task,
                 native=native,

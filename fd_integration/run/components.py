@@ -11,7 +11,7 @@ from gsp_fd.common.discovery import find_domain, looks_like_sas
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.fd_integration.language.context import Context
-from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, Configuration, configuration
+from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearch, configuration
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline, limit_address_space
 from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
@@ -78,7 +78,7 @@ class Components:
 
     options: Options
     inputs: Inputs
-    searches: list[Configuration]
+    searches: list[CheckedSearch]
     """Every search that may run; which one may depend on the task's costs."""
     plans: PlanFiles
     log: Log
@@ -87,8 +87,7 @@ class Components:
 
     def translate(self) -> int:
         """Load the PDDL files and ground them, if the search needs that or the SAS file is wanted."""
-        from gsp_fd.task import Limits as TaskLimits
-        from gsp_fd.task import load_pddl
+        from gsp_fd.task import TaskLimits, load_pddl
 
         options, log, inputs = self.options, self.log, self.inputs
         assert inputs.domain is not None
@@ -121,7 +120,7 @@ class Components:
         return ExitCode.SUCCESS
 
     def ground(self, deadline: Deadline, *, statistics: bool) -> None:
-        from gsp_fd.task import Limits as TaskLimits
+        from gsp_fd.task import TaskLimits
 
         assert self.task is not None
         watch = Stopwatch()
@@ -217,7 +216,7 @@ class Components:
             self.interrupts.forget()
 
     def make_context(self, deadline: Deadline) -> Context:
-        from gsp_fd.task import Limits as TaskLimits
+        from gsp_fd.task import TaskLimits
 
         assert self.task is not None
         ground = None

@@ -59,7 +59,7 @@ PAIR_SEARCHES = {
 
 
 @dataclass(frozen=True)
-class Configuration:
+class CheckedSearch:
     """A checked search and its text."""
 
     text: str
@@ -114,7 +114,7 @@ def check_combinations(options: Options) -> None:
         raise driver_error("--debug stands for --build=debug --validate: do not give both --debug and --build")
 
 
-def configurations(options: Options) -> list[Configuration]:
+def configurations(options: Options) -> list[CheckedSearch]:
     """Every search the options may lead to: one, or one for unit costs and one for other costs."""
     tokens = _tokens(options)
     if any(token in SELECTORS for token in tokens):
@@ -122,10 +122,10 @@ def configurations(options: Options) -> list[Configuration]:
     return [configuration(options, True)]
 
 
-def configuration(options: Options, unit_cost: bool) -> Configuration:
+def configuration(options: Options, unit_cost: bool) -> CheckedSearch:
     """The search for a task with or without unit costs; InputError 33 for the search itself, 36 around it."""
     text = _search_text(_select(_tokens(options), unit_cost), options)
-    result = Configuration(text, check_search(text))
+    result = CheckedSearch(text, check_search(text))
     if options.model_options and not result.takes_model:
         name = next(iter(options.model_options))
         raise driver_error(f"--{name} is only for learned heuristics, and this search has none: {text}")

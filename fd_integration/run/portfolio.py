@@ -20,7 +20,7 @@ from typing import Any
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.common.processes import PLANNER, Ending, run_guarded
+from gsp_fd.common.processes import PLANNER, run_guarded
 from gsp_fd.fd_integration.language.syntax import mentions_gsp
 from gsp_fd.fd_integration.run.limits import Limits
 from gsp_fd.fd_integration.run.log import Log
@@ -252,11 +252,9 @@ class _Member:
         self.portfolio.log.line(f"command: {self.command}")
         memory = self.portfolio.limits.memory
         megabytes = None if self.ours or memory is None else memory >> 20
-        ending = run_guarded(
-            self.command, self.folder, seconds=self.seconds, megabytes=megabytes, meanwhile=self.collect
-        )
+        code = run_guarded(self.command, self.folder, seconds=self.seconds, megabytes=megabytes, meanwhile=self.collect)
         self.collect()
-        return self._code(ending)
+        return self._code(code)
 
     def collect(self) -> None:
         """Publish plans that have appeared since the last time."""
@@ -269,8 +267,7 @@ class _Member:
                 self._seen[path] = text
                 self.found |= self.portfolio.offer(text, str(path))
 
-    def _code(self, ending: Ending) -> int:
-        code = ending.exit_code
+    def _code(self, code: int | None) -> int:
         if self.found:
             return ExitCode.SUCCESS
         if code is None:

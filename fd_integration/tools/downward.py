@@ -18,7 +18,7 @@ from gsp_fd.common.guard import die_with_parent
 from gsp_fd.fd_integration.driver import Planner, complain, complain_of_bug
 from gsp_fd.fd_integration.language.syntax import mentions_gsp
 from gsp_fd.fd_integration.run.components import Components, Inputs
-from gsp_fd.fd_integration.run.configuration import Configuration, configurations
+from gsp_fd.fd_integration.run.configuration import CheckedSearch, configurations
 from gsp_fd.fd_integration.run.limits import Deadline, Limits
 from gsp_fd.fd_integration.run.options import Options, parse_command_line
 from gsp_fd.fd_integration.run.plans import PlanFiles
@@ -77,7 +77,7 @@ class SearchComponent:
             log.line("Search stopped without finding a solution.")
             return ExitCode.SEARCH_UNSOLVED_INCOMPLETE
 
-    def load(self, search: Configuration) -> Task:
+    def load(self, search: CheckedSearch) -> Task:
         """The lifted task; InputError if it cannot be had, or if it is another one than that on standard input."""
         from gsp_fd.fd_integration.tools.sas_states import SasStates, read_sas_head
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gsp_fd.common.discovery import find_domain
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.fd_integration.run.configuration import Configuration
+from gsp_fd.fd_integration.run.configuration import CheckedSearch
 from gsp_fd.fd_integration.run.options import parse_command_line
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _DRIVERS = ("fast-downward.py", "fast-downward")
 _GENERATIONS = 8
 
 
-def pddl_files(search: Configuration, environment: Mapping[str, str] = os.environ) -> tuple[Path, Path]:
+def pddl_files(search: CheckedSearch, environment: Mapping[str, str] = os.environ) -> tuple[Path, Path]:
     """Domain and problem: from the options of ``gsp(…)``, the environment, or the driver that started this process."""
     options = next(search.components("gsp"), None)
     given = {name: options.values[name] if options else None for name in ("domain", "problem")}

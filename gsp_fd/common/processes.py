@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gsp_fd.common import guard
@@ -39,13 +38,6 @@ PLANNER = python_command("gsp_fd.fd_integration.driver")
 """The command of this planner, for arguments to follow."""
 
 
-@dataclass(frozen=True)
-class Ending:
-    """How a command ended: its exit code (minus the signal that killed it), or None if its time was over."""
-
-    exit_code: int | None
-
-
 def run_guarded(
     command: Sequence[str],
     folder: Path,
@@ -53,8 +45,10 @@ def run_guarded(
     seconds: float,
     megabytes: int | None = None,
     meanwhile: Callable[[], None] = lambda: None,
-) -> Ending:
+) -> int | None:
     """Run a command for at most some seconds of wall-clock time, with all that it starts.
+
+    Returns its exit code (minus the signal that killed it), or None if its time was over.
 
     ``meanwhile`` is called a few times a second. However this process ends, and whatever processes the command has
     started by then, none is left; ``folder`` is deleted if this process was killed.
@@ -80,4 +74,4 @@ def run_guarded(
             process.stdin.close()
             process.wait()
         word, _, number = result.read().decode().partition(" ")
-    return Ending(int(number) if word == "exit" else None)
+    return int(number) if word == "exit" else None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gsp_fd import _core
 from gsp_fd.training.config import TrainingConfig
-from gsp_fd.training.instances import Instance
+from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.pools import Pools
 
 QFunction = Callable[[Any], npt.NDArray[np.float32]]
@@ -26,7 +26,7 @@ class Running:
     """An episode under way."""
 
     index: int
-    instance: Instance
+    instance: TrainingInstance
     episode: Any
     weight: float
     guided: bool
@@ -64,7 +64,9 @@ class WeightChoice:
 class Collector:
     """Keeps a number of episodes going on instances from the pools."""
 
-    def __init__(self, instances: Sequence[Instance], pools: Pools, config: TrainingConfig, rng: random.Random) -> None:
+    def __init__(
+        self, instances: Sequence[TrainingInstance], pools: Pools, config: TrainingConfig, rng: random.Random
+    ) -> None:
         self.instances = instances
         self.pools = pools
         self.config = config

@@ -16,7 +16,7 @@ from torch.nn import functional
 from gsp_fd import _core
 from gsp_fd.model_format import ModelMetadata
 from gsp_fd.training.config import TrainingConfig
-from gsp_fd.training.instances import Instance
+from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.network import GraphBatch, RelationalNetwork
 
 INNER, GOAL, DEAD_END = 0, 1, 2
@@ -32,7 +32,7 @@ class DivergedError(Exception):
 class Sample:
     """A transition with the episode that holds its states."""
 
-    instance: Instance
+    instance: TrainingInstance
     episode: _core.Episode
     state: int
     action: int
@@ -63,7 +63,7 @@ class Replay:
         return rng.choices(self.samples, k=count)
 
 
-def samples_of(instance: Instance, episode: _core.Episode) -> list[Sample]:
+def samples_of(instance: TrainingInstance, episode: _core.Episode) -> list[Sample]:
     """The transitions of an episode."""
     columns = [column.tolist() for column in episode.transitions()]
     return [Sample(instance, episode, *row) for row in zip(*columns, strict=True)]
@@ -103,7 +103,7 @@ class Learner:
         self.loss = math.nan
         self.rate_factor = 1.0
 
-    def take(self, instance: Instance, episode: _core.Episode) -> None:
+    def take(self, instance: TrainingInstance, episode: _core.Episode) -> None:
         """Puts the transitions of an episode into the replay buffers."""
         for sample in samples_of(instance, episode):
             if sample.kind == DEAD_END and not self.config.dead_end_supervision:

@@ -25,7 +25,7 @@ from gsp_fd.model_format import EncodedBatch
 from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instance_sets import InstanceSets
-from gsp_fd.training.instances import Instance
+from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.collector_state import collector_state, restore_collector
 from gsp_fd.training.learning.episodes import Collector, Running
 from gsp_fd.training.learning.learner import DivergedError, Learner
@@ -61,7 +61,7 @@ class Store(Protocol):
         """The best validation so far."""
 
 
-def dead_end_return(instances: Sequence[Instance], config: TrainingConfig) -> float:
+def dead_end_return(instances: Sequence[TrainingInstance], config: TrainingConfig) -> float:
     """Below the return of any plan that training is likely to find: hFF guesses the longest one, from below."""
     if config.dead_end_return:
         return -abs(config.dead_end_return)
@@ -303,7 +303,7 @@ class Trainer:
         )
 
 
-def _real_states(instances: Sequence[Instance], config: TrainingConfig) -> list[EncodedBatch]:
+def _real_states(instances: Sequence[TrainingInstance], config: TrainingConfig) -> list[EncodedBatch]:
     """Initial states of some instances, as one batch."""
     chosen = instances[:: max(1, len(instances) // PARITY_STATES)][:PARITY_STATES]
     episodes = [_core.Episode(instance.native, symmetry=config.symmetry) for instance in chosen]

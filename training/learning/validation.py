@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gsp_fd import _core
 from gsp_fd.training.config import TrainingConfig
-from gsp_fd.training.instances import Instance
+from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.episodes import QFunction, Running, advance_all
 
 WAVE = 8
@@ -72,7 +72,7 @@ class Score:
         return cls(**{**data, "lengths": tuple(data["lengths"])})
 
 
-def validate(instances: Sequence[Instance], q_function: QFunction, config: TrainingConfig) -> Score:
+def validate(instances: Sequence[TrainingInstance], q_function: QFunction, config: TrainingConfig) -> Score:
     """Greedy runs on all instances, smallest first, in waves; after a wave without a plan the rest is not tried."""
     lengths: list[int | None] = []
     errors: list[npt.NDArray[np.floating]] = [np.zeros(0)]
@@ -86,7 +86,7 @@ def validate(instances: Sequence[Instance], q_function: QFunction, config: Train
 
 
 def _greedy_wave(
-    instances: Sequence[Instance], q_function: QFunction, config: TrainingConfig
+    instances: Sequence[TrainingInstance], q_function: QFunction, config: TrainingConfig
 ) -> tuple[list[int | None], list[npt.NDArray[np.floating]]]:
     """Plan lengths, and the errors of Q along each plan."""
     running = [
@@ -118,7 +118,7 @@ def _greedy_wave(
     return lengths, errors
 
 
-def _greedy_episode(instance: Instance, config: TrainingConfig) -> Any:
+def _greedy_episode(instance: TrainingInstance, config: TrainingConfig) -> Any:
     guess = instance.hff if math.isfinite(instance.hff) else 0.0
     budget = int(20 + config.validation_steps * guess)
     return _core.Episode(instance.native, budget=budget, greedy=True, symmetry=config.symmetry)

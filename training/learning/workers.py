@@ -23,7 +23,7 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.model_format import OUTPUT, WEIGHTS_INPUT, EncodedBatch, ModelMetadata
 from gsp_fd.task import Task
 from gsp_fd.training.config import TrainingConfig
-from gsp_fd.training.instances import Instance, make_instances
+from gsp_fd.training.instances import TrainingInstance, make_instances
 from gsp_fd.training.learning.collector_state import collector_state, restore_pools
 from gsp_fd.training.learning.episodes import Collector, Running
 from gsp_fd.training.learning.pools import Pools
@@ -79,7 +79,7 @@ class SearchWorker:
         self.metadata, self.config, self.validation_tasks = metadata, config, validation_tasks
         instances = make_instances(tasks, metadata)
         self.collector = Collector(instances, Pools(len(instances), config), config, random.Random(seed))
-        self.validation: list[Instance] | None = None
+        self.validation: list[TrainingInstance] | None = None
         self.weights: Weights = np.zeros(0, np.float32)
 
     def collect(self, version: int, weights: Weights, pools: dict[str, Any]) -> Harvest:
@@ -211,7 +211,7 @@ class Fleet:
                 reference = worker.collect.remote(self.version, self._weights, pools)
                 self.calls[reference] = _Call(number, False, time.monotonic())
 
-    def _harvest(self, worker: int, harvest: Harvest, instances: Sequence[Instance]) -> list[Running]:
+    def _harvest(self, worker: int, harvest: Harvest, instances: Sequence[TrainingInstance]) -> list[Running]:
         self.pids[worker] = harvest.pid
         self.seconds += harvest.seconds
         if self.version - harvest.version > self.config.staleness:

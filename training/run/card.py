@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gsp_fd.model_format import ModelMetadata
-from gsp_fd.training.instances import Instance
+from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.validation import Score
 
 
@@ -19,8 +19,8 @@ class CardFacts:
 
     metadata: ModelMetadata
     score: Score
-    training: Sequence[Instance]
-    validation: Sequence[Instance]
+    training: Sequence[TrainingInstance]
+    validation: Sequence[TrainingInstance]
     origin: str
     """Where the validation instances come from."""
     solved_in_training: int
