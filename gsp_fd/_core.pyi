@@ -1,7 +1,7 @@
 """Native core: tasks, states, heuristics and search."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -108,7 +108,7 @@ class GroundSpace(StateSpace):
 
     def __init__(self, task: GroundTask) -> None: ...
 
-    def export_state(self, state: int) -> object:
+    def export_state(self, state: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """Values of all variables, as an array that can be pickled."""
 
     def import_state(self, values: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int: ...
@@ -127,7 +127,7 @@ class LiftedSpace(StateSpace):
     def action(self, op: int) -> list[int]:
         """(schema, objects...) of an operator."""
 
-    def export_state(self, state: int) -> object:
+    def export_state(self, state: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """
         Fluent atoms as (predicate, objects...) one after another, as an array that can be pickled.
         """
@@ -145,16 +145,16 @@ class EncodedBatch:
         """Arguments of all atoms."""
 
     @property
-    def node_state(self) -> object: ...
+    def node_state(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
     @property
-    def action_node(self) -> object: ...
+    def action_node(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
     @property
-    def action_state(self) -> object: ...
+    def action_state(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
     @property
-    def state_sizes(self) -> object: ...
+    def state_sizes(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]: ...
 
 class Encoder:
     """States with their actions as tensors of a relational network."""
@@ -174,13 +174,23 @@ class Network:
     Q(s, a) of a relational network with max aggregation and a sum as its readout, on the CPU.
     """
 
-    def __init__(self, *, d: int, layers: int, norm: str, pool: str, relations: Sequence[tuple[str, int, int]], weights: Mapping[str, Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], kept: int = 200000) -> None:
+    def __init__(self, *, d: int, layers: int, pool: str, relations: Sequence[tuple[str, int, int]], weights: Mapping[str, Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], kept: int = 200000) -> None:
         """
         relations: (name, arity, hidden units); weights: the flat arrays of the ONNX file by name; kept: classes of nodes whose embeddings are kept from one call to the next, about.
         """
 
-    def q_values(self, batch: EncodedBatch) -> object:
+    def q_values(self, batch: EncodedBatch) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
         """Q of every action of the batch, in its order."""
+
+@overload
+def q_heuristic(encoder: Encoder, q_function: Network, *, messages_per_call: float, name: str, model: str) -> Heuristic:
+    """-Q(s, a) of a native network as a heuristic."""
+
+@overload
+def q_heuristic(encoder: Encoder, q_function: Callable, *, messages_per_call: float, name: str, model: str) -> Heuristic:
+    """
+    The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.
+    """
 
 def applicable_rows(space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
     """Applicable operators of several states: (begin, operators)."""
@@ -194,7 +204,7 @@ class Heuristic(Evaluator):
     @property
     def name(self) -> str: ...
 
-    def evaluate(self, space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> object:
+    def evaluate(self, space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """Values of states, infinity for dead ends."""
 
     def preferred(self, space: StateSpace, state: int) -> list[int]:
@@ -346,7 +356,7 @@ class Episode:
     @property
     def plan(self) -> list[str]: ...
 
-    def export(self, plan_only: bool = False) -> object:
+    def export(self, plan_only: bool = False) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """
         The episode, or its plan with the states on it, as one int32 array that another process can restore.
         """

@@ -7,7 +7,7 @@ import importlib.util
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,10 @@ from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.settings import RunInputs, add_options, given_options, make_config, option_of, read_toml
 
 if TYPE_CHECKING:
-    from gsp_fd.training.session import Session
+    from gsp_fd.training.run import RunFolder
+    from gsp_fd.training.session import Exporter
+
+    Run = tuple[RunFolder, TrainingConfig, RunInputs]
 
 EXAMPLES = """\
 examples:
@@ -63,14 +66,17 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs ``gsp-train``; returns its exit code."""
+def main(arguments: Sequence[str] | None, load_exporter: Callable[[], Exporter]) -> int:
+    """Runs ``gsp-train`` with an exporter, which is loaded when it is known that it can be; returns its exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = parser().parse_args(arguments)
     try:
         _check_extra()
-        session = _resumed(options) if options.resume else _started(options, shlex.join(["gsp-train", *arguments]))
-        return session.run()
+        command = shlex.join(["gsp-train", *arguments])
+        folder, config, inputs = _resumed(options) if options.resume else _started(options, command)
+        from gsp_fd.training.session import Session
+
+        return Session(folder, config, inputs, load_exporter()).run()
     except InputError as error:
         print(f"gsp-train: {error}", file=sys.stderr)
         return error.exit_code
@@ -95,10 +101,9 @@ def _check_extra() -> None:
         raise _error(f"training needs {', '.join(missing)}: pip install 'gsp-fd[train]'")
 
 
-def _started(options: argparse.Namespace, command: str) -> Session:
+def _started(options: argparse.Namespace, command: str) -> Run:
     """A new run, with its folder."""
     from gsp_fd.training.run import RunFolder
-    from gsp_fd.training.session import Session
 
     values, inputs = read_toml(options.config) if options.config else ({}, {})
     config = make_config({**values, **given_options(options)})
@@ -115,14 +120,13 @@ def _started(options: argparse.Namespace, command: str) -> Session:
     _check_inputs(resolved)
     folder = RunFolder(options.out)
     folder.create(config, resolved)
-    return Session(folder, config, resolved)
+    return folder, config, resolved
 
 
-def _resumed(options: argparse.Namespace) -> Session:
+def _resumed(options: argparse.Namespace) -> Run:
     """A run that goes on."""
     from gsp_fd.training.checkpoint import write_atomically
     from gsp_fd.training.run import RunFolder
-    from gsp_fd.training.session import Session
     from gsp_fd.training.settings import to_toml
 
     given = given_options(options)
@@ -137,7 +141,7 @@ def _resumed(options: argparse.Namespace) -> Session:
     inputs = replace(inputs, **changes)
     _check_inputs(inputs)
     write_atomically(folder.config, to_toml(config, inputs).encode())
-    return Session(folder, config, inputs)
+    return folder, config, inputs
 
 
 def _values(config: TrainingConfig) -> dict[str, Any]:
@@ -175,7 +179,3 @@ def _positive(text: str) -> int:
 
 def _error(message: str) -> InputError:
     return InputError(message, exit_code=ExitCode.DRIVER_INPUT_ERROR)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

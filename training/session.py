@@ -9,16 +9,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
 from gsp_fd.errors import InputError
 from gsp_fd.exit_codes import ExitCode
-from gsp_fd.export.graph import build_model
-from gsp_fd.export.weights import graph_weights
-from gsp_fd.export.writer import export_model
+from gsp_fd.model_format import ModelMetadata
 from gsp_fd.training.card import CardFacts, card_facts, card_text
 from gsp_fd.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, write_atomically
 from gsp_fd.training.config import TrainingConfig
@@ -36,6 +35,16 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as in a shell."""
 
 
+class Exporter(Protocol):
+    """What makes ONNX models of networks."""
+
+    def model_bytes(self, network: RelationalNetwork, metadata: ModelMetadata) -> bytes:
+        """The model of a network's present weights."""
+
+    def export_model(self, checkpoint: Checkpoint, path: Path, *, file: str) -> object:
+        """Writes the model of a checkpoint; ``file``: its name for messages. InputError if it is not usable."""
+
+
 @dataclass
 class FolderStore:
     """Puts checkpoints, the best model and its card into the folder of a run."""
@@ -44,6 +53,7 @@ class FolderStore:
     sets: InstanceSets
     config: TrainingConfig
     inputs: RunInputs
+    exporter: Exporter
     message: Callable[[str], None]
     facts: CardFacts | None = None
 
@@ -55,7 +65,7 @@ class FolderStore:
         """Replaces the model, its card, and the checkpoint it was made from."""
         self.facts = self.facts_of(checkpoint, score)
         try:
-            export_model(checkpoint, self.folder.model, file=str(self.folder.best))
+            self.exporter.export_model(checkpoint, self.folder.model, file=str(self.folder.best))
         except InputError as error:
             self.message(f"the model was not exported: {error}")
             return
@@ -87,6 +97,7 @@ class Session:
     folder: RunFolder
     config: TrainingConfig
     inputs: RunInputs
+    exporter: Exporter
     interrupted: bool = False
     _trainer: Trainer | None = field(default=None, repr=False)
 
@@ -116,9 +127,9 @@ class Session:
         inputs, validation = self.inputs, Path(self.inputs.validate) if self.inputs.validate else None
         # All seeds are judged by the same instances: those of the first one.
         sets = load_sets(Path(inputs.domain), Path(inputs.train), validation, self.config, self.folder.validation)
-        fleet = _fleet(sets, config, inputs) if inputs.workers else None
+        fleet = self._fleet(sets, config) if inputs.workers else None
         watchers = Watchers([Table()])
-        store = FolderStore(folder, sets, config, inputs, watchers.message)
+        store = FolderStore(folder, sets, config, inputs, self.exporter, watchers.message)
         trainer = self._trainer = Trainer(sets, config, watchers, store, fleet)
         try:
             self._resume(trainer, store)
@@ -129,8 +140,9 @@ class Session:
             )
             folder.write_status({"state": "running", "minutes": trainer.elapsed / 60})
             trainer.run()
-        except InputError:
-            folder.write_status({"state": "failed", "minutes": trainer.elapsed / 60})
+        except BaseException as error:
+            state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+            folder.write_status({"state": state, "minutes": trainer.elapsed / 60})
             raise
         finally:
             self._trainer = None
@@ -138,6 +150,11 @@ class Session:
             if fleet is not None:
                 fleet.close()
         self._finish(folder, trainer, store)
+
+    def _fleet(self, sets: InstanceSets, config: TrainingConfig) -> Fleet:
+        tasks = (sets.training_tasks, sets.validation_tasks)
+        model_of = partial(self.exporter.model_bytes, metadata=sets.metadata)
+        return Fleet(self.inputs.workers, self.inputs.ray_address, config, sets.metadata, tasks, model_of)
 
     def _resume(self, trainer: Trainer, store: FolderStore) -> None:
         file, best = store.folder.checkpoint, store.folder.best
@@ -211,13 +228,6 @@ def _locked(folder: RunFolder) -> Iterator[None]:
             message = "another gsp-train is at work here"
             raise InputError(message, str(folder.path), exit_code=ExitCode.DRIVER_INPUT_ERROR) from None
         yield
-
-
-def _fleet(sets: InstanceSets, config: TrainingConfig, inputs: RunInputs) -> Fleet:
-    network = RelationalNetwork(sets.metadata.relations, sets.metadata.network)
-    model = build_model(sets.metadata, graph_weights(network), refreshable=True).SerializeToString()
-    tasks = (sets.training_tasks, sets.validation_tasks)
-    return Fleet(inputs.workers, inputs.ray_address, config, sets.metadata, tasks, model)
 
 
 def _add_files(watchers: Watchers, folder: RunFolder, resumed_at: float) -> None:
