@@ -25,7 +25,6 @@ from gsp_fd.model_format import (
     NODE_STATE,
     OUTPUT,
     STATE_SIZES,
-    WEIGHTS_INPUT,
     ModelMetadata,
     relation_input,
     weights_prefix,
@@ -183,39 +182,28 @@ class GraphWriter:
 
     def _update(self, nodes: Nodes, z: str, aggregated: str, output: str | None = None) -> str:
         updated = nodes.mlp("update", nodes.op("Concat", z, aggregated, axis=1), z)
-        if self.config.norm == "none":
-            return nodes.op("Identity", updated, output=output)
         epsilon = LAYER_NORM_EPSILON * scale_of(self.config) ** 2
         return nodes.op(
             "LayerNormalization", updated, "norm.weight", "norm.bias", output=output, axis=-1, epsilon=epsilon
         )
 
 
-def build_model(
-    metadata: ModelMetadata, weights: Mapping[str, Array], *, fp16: bool = False, refreshable: bool = False
-) -> onnx.ModelProto:
+def build_model(metadata: ModelMetadata, weights: Mapping[str, Array], *, fp16: bool = False) -> onnx.ModelProto:
     """The ONNX model of these weights (see :func:`gsp_fd.export.weights.graph_weights`).
 
     fp16: matrices are stored in half precision and cast when the session loads.
-    refreshable: the weights are no part of the file but one more input, a flat vector in the order of ``weights``
-    (:func:`flat_weights`); a session then follows a training network without being built again.
     """
     main = GraphWriter(metadata).write()
-    inputs = _inputs(metadata)
     prologue = Nodes(main)
-    if refreshable:
-        inputs.append(helper.make_tensor_value_info(WEIGHTS_INPUT, TensorProto.FLOAT, ["weights"]))
-        _unpack(prologue, weights)
-    else:
-        for name, array in weights.items():
-            half = fp16 and is_matrix(name)
-            stored = name + HALF_SUFFIX if half else name
-            main.constants[stored] = numpy_helper.from_array(array.astype(np.float16) if half else array, stored)
-            if half:
-                prologue.op("Cast", stored, output=name, to=TensorProto.FLOAT)
+    for name, array in weights.items():
+        half = fp16 and is_matrix(name)
+        stored = name + HALF_SUFFIX if half else name
+        main.constants[stored] = numpy_helper.from_array(array.astype(np.float16) if half else array, stored)
+        if half:
+            prologue.op("Cast", stored, output=name, to=TensorProto.FLOAT)
     output = helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["actions"])
     nodes = prologue.nodes + main.nodes
-    graph = helper.make_graph(nodes, "gsp_fd", inputs, [output], list(main.constants.values()))
+    graph = helper.make_graph(nodes, "gsp_fd", _inputs(metadata), [output], list(main.constants.values()))
     model: onnx.ModelProto = helper.make_model(
         graph,
         opset_imports=[helper.make_opsetid("", OPSET)],
@@ -225,20 +213,6 @@ def build_model(
     )
     helper.set_model_props(model, metadata.to_strings())
     return model
-
-
-def flat_weights(weights: Mapping[str, Array]) -> Array:
-    """The input ``weights`` of a refreshable model."""
-    return np.concatenate([array.ravel() for array in weights.values()])
-
-
-def _unpack(nodes: Nodes, weights: Mapping[str, Array]) -> None:
-    """Splits the flat vector of weights into the arrays of the graph."""
-    parts = [f"{name}.flat" for name in weights]
-    sizes = nodes.constant([array.size for array in weights.values()])
-    nodes.nodes.append(helper.make_node("Split", [WEIGHTS_INPUT, sizes], parts, name="unpack", axis=0))
-    for (name, array), part in zip(weights.items(), parts, strict=True):
-        nodes.op("Reshape", part, nodes.constant(array.shape), output=name)
 
 
 def _inputs(metadata: ModelMetadata) -> list[onnx.ValueInfoProto]:

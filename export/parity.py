@@ -9,7 +9,7 @@ import numpy as np
 import onnxruntime
 import torch
 
-from gsp_fd.model_format import OUTPUT, EncodedBatch
+from gsp_fd.model_format import OUTPUT, EncodedBatch, feeds_of
 from gsp_fd.training.network import GraphBatch, RelationalNetwork
 
 
@@ -68,7 +68,7 @@ def largest_difference(session: Any, network: RelationalNetwork, batches: Sequen
     for batch in batches:
         with torch.inference_mode():
             expected = network(GraphBatch.from_encoded(batch)).numpy()
-        actual = session.run([OUTPUT], batch.feeds(network.relations))[0]
+        actual = session.run([OUTPUT], feeds_of(batch, network.relations))[0]
         if not (np.isfinite(actual).all() and np.isfinite(expected).all()):
             return float("inf")
         difference = np.abs(actual - expected) / np.maximum(1.0, np.abs(expected))

@@ -35,9 +35,8 @@ def graph_weights(network: RelationalNetwork, *, fp16: bool = False) -> dict[str
             name = weights_prefix(relation)
             arrays |= {f"{name}.w1": _numpy(w1) / scale, f"{name}.b1": _numpy(b1), f"{name}.w2": _numpy(w2) * scale}
         arrays |= _mlp("update", network.update, 1 / scale, scale)
-        if config.norm == "post":
-            gain, shift = network.norm.parameters()
-            arrays |= {"norm.weight": _numpy(gain) * scale, "norm.bias": _numpy(shift) * scale}
+        gain, shift = network.norm.parameters()
+        arrays |= {"norm.weight": _numpy(gain) * scale, "norm.bias": _numpy(shift) * scale}
         pool_scale = scale
         if config.pool == "phi":
             arrays |= _mlp("phi", network.phi, 1 / scale, PHI_SCALE)

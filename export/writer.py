@@ -13,8 +13,9 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.export.graph import build_model
 from gsp_fd.export.parity import cpu_session, largest_difference, random_batches
 from gsp_fd.export.weights import graph_weights
-from gsp_fd.model_format import EncodedBatch
+from gsp_fd.model_format import EncodedBatch, ModelMetadata
 from gsp_fd.training.checkpoint import Checkpoint, write_atomically
+from gsp_fd.training.network import RelationalNetwork
 
 TOLERANCE = 1e-4
 """Largest difference to torch, relative to max(1, |Q|), with which a model is written."""
@@ -30,6 +31,12 @@ class ExportReport:
     random_difference: float
     real_difference: float | None
     real_states: int
+
+
+def model_bytes(network: RelationalNetwork, metadata: ModelMetadata) -> bytes:
+    """The ONNX model of a network's present weights, as search workers take it: nothing is compared."""
+    data: bytes = build_model(metadata, graph_weights(network)).SerializeToString()
+    return data
 
 
 def export_model(

@@ -1,7 +1,7 @@
 """Native core: tasks, states, heuristics and search."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -174,13 +174,23 @@ class Network:
     Q(s, a) of a relational network with max aggregation and a sum as its readout, on the CPU.
     """
 
-    def __init__(self, *, d: int, layers: int, norm: str, pool: str, relations: Sequence[tuple[str, int, int]], weights: Mapping[str, Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], kept: int = 200000) -> None:
+    def __init__(self, *, d: int, layers: int, pool: str, relations: Sequence[tuple[str, int, int]], weights: Mapping[str, Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], kept: int = 200000) -> None:
         """
         relations: (name, arity, hidden units); weights: the flat arrays of the ONNX file by name; kept: classes of nodes whose embeddings are kept from one call to the next, about.
         """
 
     def q_values(self, batch: EncodedBatch) -> NDArray[numpy.float32]:
         """Q of every action of the batch, in its order."""
+
+@overload
+def q_heuristic(encoder: Encoder, q_function: Network, *, messages_per_call: float, name: str, model: str) -> Heuristic:
+    """-Q(s, a) of a native network as a heuristic."""
+
+@overload
+def q_heuristic(encoder: Encoder, q_function: Callable[[EncodedBatch], NDArray[numpy.float32]], *, messages_per_call: float, name: str, model: str) -> Heuristic:
+    """
+    The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.
+    """
 
 def applicable_rows(space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
     """Applicable operators of several states: (begin, operators)."""

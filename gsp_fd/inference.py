@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gsp_fd import _core
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.model_format import OUTPUT, EncodedBatch, Floats, ModelMetadata, NetworkConfig, read_weights, weights_prefix
+from gsp_fd.model_format import OUTPUT, Floats, ModelMetadata, NetworkConfig, feeds_of, weights_of, weights_prefix
 
 Device = Literal["auto", "cpu", "cuda"]
 QValues = npt.NDArray[np.float32]
@@ -22,14 +22,18 @@ Relations = Sequence[tuple[str, int]]
 LANES = 8
 
 
-class Evaluator(Protocol):
+class Backend(Protocol):
     """What evaluates a model."""
 
     name: str
     messages_per_call: float
     """Messages (arguments of atoms) that one batch should have at most, about."""
 
-    def q_values(self, batch: Any) -> QValues:
+    @property
+    def q_function(self) -> _core.Network | Callable[[_core.EncodedBatch], QValues]:
+        """What a native heuristic calls: the native network, which involves no Python, or a function."""
+
+    def q_values(self, batch: _core.EncodedBatch) -> QValues:
         """Q of every action of a native encoded batch. MemoryError if it is too large."""
 
 
@@ -43,10 +47,9 @@ class NativeNetwork:
         self, config: NetworkConfig, relations: Relations, weights: Mapping[str, Floats], **options: int
     ) -> None:
         """``kept`` among the options: classes of nodes whose embeddings are kept from call to call, about."""
-        self._network = _core.Network(
+        self.q_function = _core.Network(
             d=config.d,
             layers=config.layers,
-            norm=config.norm,
             pool=config.pool,
             relations=[(weights_prefix(name), arity, config.hidden_of(arity)) for name, arity in relations],
             weights=dict(weights),
@@ -60,42 +63,45 @@ class NativeNetwork:
         return whole and config.aggregation == "max" and config.readout == "sum"
 
     @classmethod
-    def of_file(cls, path: Path, metadata: ModelMetadata) -> NativeNetwork | None:
-        """The network of a model; None if there is no native code for it, or the file has not the arrays it should."""
+    def of_model(cls, model: bytes, metadata: ModelMetadata) -> NativeNetwork | None:
+        """The network of a model; None if there is no native code for it, or the model lacks arrays it should have."""
         if not cls.takes(metadata.network):
             return None
         try:
-            return cls(metadata.network, metadata.relations, read_weights(path))
+            return cls(metadata.network, metadata.relations, weights_of(model))
         except _core.CoreInputError:
             return None
 
-    def q_values(self, batch: Any) -> QValues:
+    def q_values(self, batch: _core.EncodedBatch) -> QValues:
         """Q of every action of the batch."""
-        return np.asarray(self._network.q_values(batch), np.float32)
+        return self.q_function.q_values(batch)
 
 
 class OnnxSession:
     """A session of ONNX Runtime, on CUDA if it can be used."""
 
-    def __init__(self, path: Path, metadata: ModelMetadata, device: Device, threads: int) -> None:
-        self.path = path
+    def __init__(
+        self, model: bytes, metadata: ModelMetadata, device: Device, threads: int, file: str | None = None
+    ) -> None:
+        self.file = file
         self.relations = metadata.relations
-        self.session, self.provider = _session(path, device, threads)
+        self.session, self.provider = _session(model, device, threads, file)
         self.on_cuda = self.provider == "CUDAExecutionProvider"
         self.name = f"{'CUDA' if self.on_cuda else 'the CPU'} ({self.provider})"
         # On a CPU the arrays, 128 bytes a message each, then stay in the cache (128 states of 488 blocks: 2.2 us a
         # message, 3.7 us all at once).
         self.messages_per_call = 2e6 if self.on_cuda else 1e4
+        self.q_function = self.q_values
 
-    def q_values(self, batch: Any) -> QValues:
+    def q_values(self, batch: _core.EncodedBatch) -> QValues:
         """Q of every action of the batch, in one call."""
-        feeds = EncodedBatch.feeds(batch, self.relations)
+        feeds = feeds_of(batch, self.relations)
         try:
             q = self._bound(feeds) if self.on_cuda else self.session.run([OUTPUT], feeds)[0]
         except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
             if "alloc" in str(error).lower() or "memory" in str(error).lower():
                 raise MemoryError(str(error)) from None
-            raise input_error(f"ONNX Runtime cannot evaluate the model: {error}", self.path) from None
+            raise input_error(f"ONNX Runtime cannot evaluate the model: {error}", self.file) from None
         return np.asarray(q, np.float32).reshape(-1)
 
     def _bound(self, feeds: dict[str, npt.NDArray[Any]]) -> Any:
@@ -108,12 +114,17 @@ class OnnxSession:
         return binding.copy_outputs_to_cpu()[0]
 
 
-def evaluator_of(path: Path, metadata: ModelMetadata, device: Device, threads: int) -> Evaluator:
-    """CUDA where it is asked for or usable; else native code, or ONNX Runtime for other networks and more threads."""
-    native = NativeNetwork.of_file(path, metadata) if threads == 1 and device != "cuda" else None
+def backend_of(
+    model: bytes, metadata: ModelMetadata, device: Device = "cpu", threads: int = 1, file: str | None = None
+) -> Backend:
+    """CUDA where it is asked for or usable; else native code, or ONNX Runtime for other networks and more threads.
+
+    ``model``: the bytes of the model file; ``file``: its name for messages.
+    """
+    native = NativeNetwork.of_model(model, metadata) if threads == 1 and device != "cuda" else None
     if native and (device == "cpu" or not _may_have_cuda()):
         return native
-    session = OnnxSession(path, metadata, device, threads)
+    session = OnnxSession(model, metadata, device, threads, file)
     return session if session.on_cuda or not native else native
 
 
@@ -130,7 +141,7 @@ def _may_have_cuda() -> bool:
     return any((Path(package.origin).parent / "capi").glob("*onnxruntime_providers_cuda*"))
 
 
-def _session(path: Path, device: Device, threads: int) -> tuple[Any, str]:
+def _session(model: bytes, device: Device, threads: int, file: str | None) -> tuple[Any, str]:
     """A session and the provider it runs on. CUDA where it is usable, unless the CPU is asked for."""
     try:
         import onnxruntime
@@ -152,9 +163,9 @@ def _session(path: Path, device: Device, threads: int) -> tuple[Any, str]:
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     wanted = ["CUDAExecutionProvider"] * (usable and device != "cpu") + ["CPUExecutionProvider"]
     try:
-        session = onnxruntime.InferenceSession(str(path), options, providers=wanted)
+        session = onnxruntime.InferenceSession(model, options, providers=wanted)
     except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
-        raise input_error(f"ONNX Runtime cannot load the model: {error}", path) from None
+        raise input_error(f"ONNX Runtime cannot load the model: {error}", file) from None
     provider = session.get_providers()[0]
     if device == "cuda" and provider != "CUDAExecutionProvider":
         raise input_error(

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from gsp_fd import _core
-from gsp_fd.inference import Device, Evaluator, evaluator_of, input_error
-from gsp_fd.model_format import ModelMetadata, fit_problems, read_metadata
+from gsp_fd.inference import Backend, Device, backend_of, input_error
+from gsp_fd.model_format import ModelMetadata, fit_problems, metadata_of, read_metadata, read_model
 from gsp_fd.pddl import LiftedTask
-
-IntArray = npt.NDArray[np.int32]
-FloatArray = npt.NDArray[np.float64]
 
 SHIPPED_MODELS = Path(__file__).parent / "models"
 
@@ -25,14 +18,13 @@ class Model:
 
     def __init__(self, path: str | Path, *, device: Device = "auto", threads: int = 1) -> None:
         self.path = Path(path)
-        self.metadata: ModelMetadata = read_metadata(path)
-        self.evaluator: Evaluator = evaluator_of(self.path, self.metadata, device, threads)
-        self._messages_per_call = self.evaluator.messages_per_call
-        self._messages_per_state = self._messages_per_call  # the first call tells how large a state is
+        data = read_model(path)
+        self.metadata: ModelMetadata = metadata_of(data, str(path))
+        self.backend: Backend = backend_of(data, self.metadata, device, threads, str(path))
 
     def describe(self) -> str:
         """One line for the log."""
-        return f"{self.path} for domain {self.metadata.domain}, on {self.evaluator.name}"
+        return f"{self.path} for domain {self.metadata.domain}, on {self.backend.name}"
 
     def check_fit(self, task: LiftedTask) -> None:
         """InputError with every predicate, schema, type or constant that does not fit."""
@@ -41,36 +33,20 @@ class Model:
             shown = problems[:5] + ([f"and {len(problems) - 5} more"] if len(problems) > 5 else [])
             raise input_error(f"the model does not fit the task: {'; '.join(shown)}", self.path)
 
-    def encoder(self, task: LiftedTask, native_task: Any) -> Any:
-        """The native encoder of states of a task for this model; ``native_task`` is its ``_core.LiftedTask``."""
+    def encoder(self, task: LiftedTask, native_task: _core.LiftedTask) -> _core.Encoder:
+        """The native encoder of states of a task for this model."""
         self.check_fit(task)
         return _core.Encoder(native_task, relation_specs(self.metadata, task))
 
-    def q_values(self, encoder: Any, space: Any, states: IntArray, begin: IntArray, operators: IntArray) -> FloatArray:
-        """Q(states[i], operators[begin[i]:begin[i + 1]]) for all i, [len(operators)]."""
-        values, at = [np.zeros(0, np.float32)], 0
-        while at < len(states):
-            after = min(len(states), at + self.states_per_call())
-            first, last = int(begin[at]), int(begin[after])
-            rows = begin[at : after + 1] - first, operators[first:last]
-            try:
-                batch = encoder.encode(space, states[at:after], *rows)
-                self._messages_per_state = max(1.0, batch.messages / (after - at))
-                values.append(self.evaluator.q_values(batch))
-            except MemoryError:
-                if after - at == 1:
-                    raise
-                self._messages_per_call = self._messages_per_state * (after - at) / 2
-                continue
-            at = after
-        q = np.concatenate(values).astype(np.float64)
-        if not np.isfinite(q).all():
-            raise input_error("the model yields Q-values that are no numbers: its weights are damaged", self.path)
-        return q
-
-    def states_per_call(self) -> int:
-        """How many states like the last ones one call of the network should have."""
-        return max(1, int(self._messages_per_call / self._messages_per_state))
+    def heuristic(self, task: LiftedTask, native_task: _core.LiftedTask, name: str = "gsp") -> _core.Heuristic:
+        """h = -Q as a heuristic of searches over lifted spaces of the task: see ``core/q_heuristic.h``."""
+        return _core.q_heuristic(
+            self.encoder(task, native_task),
+            self.backend.q_function,
+            messages_per_call=self.backend.messages_per_call,
+            name=name,
+            model=str(self.path),
+        )
 
 
 def task_fit_problems(metadata: ModelMetadata, task: LiftedTask) -> list[str]:
@@ -111,36 +87,6 @@ def relation_specs(metadata: ModelMetadata, task: LiftedTask) -> list[tuple[str,
         return kind, names.index(symbol) if symbol in names else -1
 
     return [(*spec(name), columns) for name, columns in metadata.relations]
-
-
-class LearnedHeuristic:
-    """h = -Q of a model, as a heuristic (``native``) of a search over ``space``, a lifted space of the task.
-
-    In a lazy search every applicable action has its own value -Q(s, a), as in the paper; elsewhere a state has
-    -max_a Q(s, a), or infinity if nothing is applicable. Goal states have 0.
-    Values may be below 0 on states unlike those of training: their order still counts, so they are not cut off.
-    """
-
-    def __init__(self, model: Model, task: LiftedTask, native_task: Any, name: str = "gsp", space: Any = None) -> None:
-        self.model = model
-        self.space = space
-        self._encoder = model.encoder(task, native_task)
-        self.native = _core.callback(self.of_states, name, self.of_operators)
-
-    def of_operators(self, states: IntArray, begin: IntArray, operators: IntArray) -> FloatArray:
-        """-Q(states[i], operators[begin[i]:begin[i + 1]]) for all i."""
-        if not len(operators):
-            return np.zeros(0)
-        return -self.model.q_values(self._encoder, self.space, states, begin, operators)
-
-    def of_states(self, states: IntArray) -> FloatArray:
-        """-max_a Q(states[i], a) for all i."""
-        begin, operators = _core.applicable_rows(self.space, states)
-        values = self.of_operators(states, begin, operators)
-        best = np.full(len(states), np.inf)
-        np.minimum.at(best, np.repeat(np.arange(len(states)), np.diff(begin)), values)
-        goal = [self.space.is_goal(int(state)) for state in states]
-        return np.where(goal, 0.0, best)
 
 
 def find_model(name: str, task: LiftedTask) -> Path:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -29,14 +29,12 @@ NODE_STATE = "node_state"
 ACTION_NODE = "action_node"
 ACTION_STATE = "action_state"
 STATE_SIZES = "state_sizes"
-WEIGHTS_INPUT = "weights"
 OUTPUT = "q"
 NETWORK_PARTS = ("update", "norm", "phi", "readout", "value")
 HALF_SUFFIX = ".fp16"
 """Ends the name of an array that is stored in half precision; a Cast gives it its own name."""
 
 Aggregation = Literal["max", "smoothmax", "logsumexp"]
-Norm = Literal["post", "none"]
 Pool = Literal["phi", "sum", "mean"]
 Readout = Literal["sum", "concat"]
 IntArray = npt.NDArray[np.int64]
@@ -70,8 +68,6 @@ class NetworkConfig:
     (paper: "smoothmax")."""
     alpha: float = 8.0
     """Inverse temperature of ``smoothmax`` and ``logsumexp`` (paper: not given)."""
-    norm: Norm = "post"
-    """Layer norm after each residual update, or ``none`` (the paper's equations)."""
     pool: Pool = "phi"
     """``phi``: sum of 0.3 MLP(x); ``sum``; ``mean`` over the nodes of a state (paper: a permutation-invariant pool)."""
 
@@ -80,7 +76,7 @@ class NetworkConfig:
     with the state; ``concat``: MLP([X(o_a), pool]) (the paper's)."""
 
     def __post_init__(self) -> None:
-        options = (("aggregation", Aggregation), ("norm", Norm), ("pool", Pool), ("readout", Readout))
+        options = (("aggregation", Aggregation), ("pool", Pool), ("readout", Readout))
         for name, allowed in options:
             if getattr(self, name) not in get_args(allowed):
                 raise InputError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(get_args(allowed))}")
@@ -89,6 +85,14 @@ class NetworkConfig:
                 f"d = {self.d}, layers = {self.layers} and alpha = {self.alpha} must be positive, "
                 f"message_hidden = {self.message_hidden} not negative"
             )
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> NetworkConfig:
+        """From the metadata of a model, which said ``norm: post`` as long as there was a choice."""
+        values = dict(data)
+        if (norm := values.pop("norm", "post")) != "post":
+            raise InputError(f"the network has norm {norm!r}; this program has only networks with layer norm ('post')")
+        return cls(**values)
 
     def hidden_of(self, arity: int) -> int:
         """Hidden units of the MLP of a relation of this arity."""
@@ -110,17 +114,33 @@ class EncodedBatch:
     action_state: IntArray
     state_sizes: npt.NDArray[np.float32]
 
-    def feeds(self, relations: Sequence[tuple[str, int]]) -> dict[str, npt.NDArray[Any]]:
-        """The ONNX inputs of this batch for a model with these (name, arity) relations."""
-        named: dict[str, npt.NDArray[Any]] = {
-            relation_input(name): atoms for (name, _), atoms in zip(relations, self.relations, strict=True)
-        }
-        return named | {
-            NODE_STATE: self.node_state,
-            ACTION_NODE: self.action_node,
-            ACTION_STATE: self.action_state,
-            STATE_SIZES: self.state_sizes,
-        }
+
+class Batch(Protocol):
+    """What :class:`EncodedBatch` and the native batch have in common."""
+
+    @property
+    def relations(self) -> Sequence[IntArray]: ...
+    @property
+    def node_state(self) -> IntArray: ...
+    @property
+    def action_node(self) -> IntArray: ...
+    @property
+    def action_state(self) -> IntArray: ...
+    @property
+    def state_sizes(self) -> Floats: ...
+
+
+def feeds_of(batch: Batch, relations: Sequence[tuple[str, int]]) -> dict[str, npt.NDArray[Any]]:
+    """The ONNX inputs of a batch for a model with these (name, arity) relations."""
+    named: dict[str, npt.NDArray[Any]] = {
+        relation_input(name): atoms for (name, _), atoms in zip(relations, batch.relations, strict=True)
+    }
+    return named | {
+        NODE_STATE: batch.node_state,
+        ACTION_NODE: batch.action_node,
+        ACTION_STATE: batch.action_state,
+        STATE_SIZES: batch.state_sizes,
+    }
 
 
 def relations_of(
@@ -199,11 +219,17 @@ class ModelMetadata:
                     "export its checkpoint again with this version of gsp-export",
                     file,
                 )
+            if (encoder := data.get("encoder_version", ENCODER_VERSION)) != ENCODER_VERSION:
+                raise _error(
+                    f"the model was trained with version {encoder} of the encoder, this program has version "
+                    f"{ENCODER_VERSION}: use the version of gsp-fd that trained it, or train it again",
+                    file,
+                )
             for key in ("predicates", "schemas", "relations"):
                 data[key] = _pairs(data[key])
             for key in ("types", "constants"):
                 data[key] = tuple(str(name) for name in data[key])
-            data["network"] = NetworkConfig(**data["network"])
+            data["network"] = NetworkConfig.from_json(data["network"])
             known = {entry.name for entry in fields(cls)}
             return cls(**{key: value for key, value in data.items() if key in known})
         except InputError as error:
@@ -254,21 +280,32 @@ def _arity_problems(kind: str, model: Iterable[tuple[str, int]], task: Iterable[
 
 def read_metadata(path: str | Path) -> ModelMetadata:
     """Metadata of a model file. InputError if it cannot be read, is not ONNX, is truncated or of another version."""
-    return ModelMetadata.from_strings(_parsed(path, _metadata_props), str(path))
+    return metadata_of(read_model(path), str(path))
 
 
-def read_weights(path: str | Path) -> dict[str, Floats]:
-    """The arrays of floats in a model file by name, flat; half precision is widened. InputError as above."""
-    return _parsed(path, _initializers)
-
-
-def _parsed(path: str | Path, parse: Callable[[bytes], Parsed]) -> Parsed:
+def read_model(path: str | Path) -> bytes:
+    """The bytes of a model file."""
     try:
-        return parse(Path(path).read_bytes())
+        return Path(path).read_bytes()
     except OSError as error:
         raise _error(f"cannot read the model: {error.strerror}", str(path)) from None
+
+
+def metadata_of(model: bytes, file: str | None = None) -> ModelMetadata:
+    """Metadata in the bytes of a model file, which is named in errors."""
+    return ModelMetadata.from_strings(_parsed(model, _metadata_props, file), file)
+
+
+def weights_of(model: bytes, file: str | None = None) -> dict[str, Floats]:
+    """The arrays of floats in a model by name, flat; half precision is widened. InputError as above."""
+    return _parsed(model, _initializers, file)
+
+
+def _parsed(model: bytes, parse: Callable[[bytes], Parsed], file: str | None) -> Parsed:
+    try:
+        return parse(model)
     except (ValueError, IndexError):
-        raise _error("not an ONNX model, or a truncated one", str(path)) from None
+        raise _error("not an ONNX model, or a truncated one", file) from None
 
 
 def _error(message: str, file: str | None) -> InputError:

@@ -49,7 +49,7 @@ def describe(metadata: ModelMetadata) -> str:
         ("types", ", ".join(metadata.types) or "none"),
         ("constants", ", ".join(metadata.constants) or "none"),
         ("relations", f"{len(metadata.relations)}, goal {'split' if metadata.goal_split else 'not split'}"),
-        ("network", f"{layers}, norm {network.norm}, {network.pool} pool"),
+        ("network", f"{layers}, {network.pool} pool"),
         ("weights", "half precision" if metadata.fp16 else "single precision"),
         ("validation", _values(metadata.validation)),
         ("training", _values(metadata.training)),

@@ -38,9 +38,9 @@ from torch.nn import functional
 from gsp_fd import _core
 from gsp_fd.export.writer import export_model
 from gsp_fd.generate import domain_text, generate
-from gsp_fd.inference import Evaluator, NativeNetwork, OnnxSession
-from gsp_fd.model import LearnedHeuristic, Model
-from gsp_fd.model_format import OUTPUT, EncodedBatch, read_weights
+from gsp_fd.inference import Backend, NativeNetwork, OnnxSession
+from gsp_fd.model import Model
+from gsp_fd.model_format import OUTPUT, feeds_of, weights_of
 from gsp_fd.task import Task, load_pddl
 from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.config import TrainingConfig
@@ -101,7 +101,7 @@ def session(model: str | bytes) -> Any:
 
 def traced(network: RelationalNetwork, batch: Any, path: Path) -> Any:
     """A session of what torch.onnx.export makes of the network, and the names of its inputs are those of ours."""
-    feeds = EncodedBatch.feeds(batch, network.relations)
+    feeds = feeds_of(batch, network.relations)
     axes = {name: {0: f"n{i}"} for i, name in enumerate(feeds)}
     torch.onnx.export(
         Traceable(network),
@@ -223,12 +223,12 @@ def bench_load(bench: Bench) -> None:
 
 
 def in_pieces(
-    evaluator: Evaluator, model: Model, task: Task, space: Any, states: Any, messages_per_state: float
+    backend: Backend, model: Model, task: Task, space: Any, states: Any, messages_per_state: float
 ) -> Callable[[], Any]:
-    """Evaluates states in the pieces in which the planner does."""
-    size = max(1, int(evaluator.messages_per_call / messages_per_state))
+    """Evaluates states in pieces such as the planner makes."""
+    size = max(1, int(backend.messages_per_call / messages_per_state))
     pieces = [encoded(model, task, space, states[i : i + size]) for i in range(0, len(states), size)]
-    return lambda: np.concatenate([evaluator.q_values(piece) for piece in pieces])
+    return lambda: np.concatenate([backend.q_values(piece) for piece in pieces])
 
 
 def bench_evaluate(bench: Bench, cells: Sequence[str]) -> None:
@@ -236,8 +236,9 @@ def bench_evaluate(bench: Bench, cells: Sequence[str]) -> None:
     network, path = bench.model(bench.blocks(10))
     model = Model(path, device="cpu")
     metadata = model.metadata
-    native = NativeNetwork(metadata.network, metadata.relations, read_weights(path), kept=0)
-    graph = OnnxSession(path, metadata, "cpu", 1)
+    data = path.read_bytes()
+    native = NativeNetwork(metadata.network, metadata.relations, weights_of(data), kept=0)
+    graph = OnnxSession(data, metadata, "cpu", 1)
     task = load_pddl(*bench.blocks(10))
     small = encoded(model, task, *random_walk(task, 4))
     other = traced(network, small, bench.folder / "traced.onnx")
@@ -251,14 +252,14 @@ def bench_evaluate(bench: Bench, cells: Sequence[str]) -> None:
         space, walk = random_walk(task, states)
         batch = encoded(model, task, space, walk)
         messages = batch.messages
-        feeds, tensors = EncodedBatch.feeds(batch, network.relations), GraphBatch.from_encoded(batch)
+        feeds, tensors = feeds_of(batch, network.relations), GraphBatch.from_encoded(batch)
 
         def eager(tensors: GraphBatch = tensors) -> Any:
             with torch.inference_mode():
                 return network(tensors).numpy()
 
         runs: list[Callable[[], Any]] = [
-            *(in_pieces(evaluator, model, task, space, walk, messages / states) for evaluator in (native, graph)),
+            *(in_pieces(backend, model, task, space, walk, messages / states) for backend in (native, graph)),
             eager,
             lambda feeds=feeds: other.run([OUTPUT], feeds)[0],  # type: ignore[misc]
         ]
@@ -274,46 +275,41 @@ def bench_evaluate(bench: Bench, cells: Sequence[str]) -> None:
         )
 
 
-class Clock:
-    """An evaluator, timed."""
+class Clock(OnnxSession):
+    """A session, timed."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
-        self.evaluator = evaluator
-        self.name, self.messages_per_call = evaluator.name, evaluator.messages_per_call
-        self.seconds = 0.0
+    seconds = 0.0
 
-    def q_values(self, batch: Any) -> Any:
+    def q_values(self, batch: _core.EncodedBatch) -> Any:
         """The same call."""
         start = time.thread_time()
-        result = self.evaluator.q_values(batch)
+        result = super().q_values(batch)
         self.seconds += time.thread_time() - start
         return result
 
 
 def bench_overhead(bench: Bench) -> None:
-    """WA* in this process, with a clock around the network."""
+    """WA* in this process, with a clock around ONNX Runtime."""
     files = bench.blocks(30)
     path = bench.model(files)[1]
+    model = Model(path, device="cpu")
+    clock = Clock(path.read_bytes(), model.metadata, "cpu", 1)
     times = []
-    for evaluator in ("ONNX Runtime", "native"):
+    backends: tuple[Backend, ...] = (clock, model.backend)
+    for backend in backends:
+        model.backend = backend
         task = load_pddl(*files)
         assert task.lifted is not None
-        model = Model(path, device="cpu")
-        session = OnnxSession(path, model.metadata, "cpu", 1)
-        model.evaluator = clock = Clock(session if evaluator == "ONNX Runtime" else model.evaluator)
+        key = _core.sum([_core.g(), _core.weight(model.heuristic(task.lifted, task.native_lifted()), 2)])
         space = _core.LiftedSpace(task.native_lifted(), True)
-        learned = LearnedHeuristic(model, task.lifted, task.native_lifted(), space=space)
-        key = _core.sum([_core.g(), _core.weight(learned.native, 2)])
         start = time.thread_time()
         result = _core.search(space, _core.SingleOpenList(key), lazy=True, batch_size=32, max_expansions=4000)
         times.append(time.thread_time() - start)
-        share = 1 - clock.seconds / times[-1]
         print(
-            f"WA* with batches of 32 on 30 blocks, {evaluator}: {result.evaluated} states in {times[-1]:.2f} s CPU, "
-            f"{100 * share:.1f} % outside the network"
-            + (f", aim 15 %: {verdict(share <= 0.15)}" if evaluator == "ONNX Runtime" else ""),
-            flush=True,
+            f"WA* with batches of 32 on 30 blocks, {backend.name}: {result.evaluated} states in {times[-1]:.2f} s CPU"
         )
+    share = 1 - clock.seconds / times[0]
+    print(f"outside ONNX Runtime: {100 * share:.1f} %, aim 15 %: {verdict(share <= 0.15)}")
     print(f"the native network makes this search {times[0] / times[1]:.2f} x as fast", flush=True)
 
 
@@ -373,8 +369,7 @@ def bench_repeat(bench: Bench) -> None:
     task = load_pddl(*bench.blocks(30))
     assert task.lifted is not None
     space, states = random_walk(task, 32)
-    rows = _core.applicable_rows(space, states)
-    first, second = (m.q_values(m.encoder(task.lifted, task.native_lifted()), space, states, *rows) for m in values)
+    first, second = (model.backend.q_values(encoded(model, task, space, states)) for model in values)
     print(f"two sessions: {'the same Q, bit by bit' if first.tobytes() == second.tobytes() else 'MISSED, Q differs'}")
 
 

@@ -17,6 +17,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,7 @@ import numpy as np
 import torch
 
 from gsp_fd import _core
-from gsp_fd.export.graph import build_model, flat_weights
-from gsp_fd.export.weights import graph_weights
+from gsp_fd.export.writer import model_bytes
 from gsp_fd.generate import domain_text, generate_set
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.fused import library
@@ -157,15 +157,15 @@ def cpu_seconds(pid: int) -> float:
 
 def bench_workers(sets: InstanceSets, config: TrainingConfig, seconds: float) -> None:
     """Transitions that arrive from one and from two workers, while this process only takes them."""
-    weights = graph_weights(RelationalNetwork(sets.metadata.relations, sets.metadata.network))
-    model = build_model(sets.metadata, weights, refreshable=True).SerializeToString()
+    network = RelationalNetwork(sets.metadata.relations, sets.metadata.network)
+    model_of = partial(model_bytes, metadata=sets.metadata)
     config = replace(config, uniform_sampling=True)
     rates = []
     print(f"search workers with random weights, {seconds:.0f} s each")
     for count in (1, 2):
         trainer = Trainer(sets, config, Watchers(), Nowhere())
-        fleet = Fleet(count, "", config, sets.metadata, (sets.training_tasks, sets.validation_tasks), model)
-        fleet.publish(0, flat_weights(weights))
+        fleet = Fleet(count, "", config, sets.metadata, (sets.training_tasks, sets.validation_tasks), model_of)
+        fleet.publish(0, network)
         while len(fleet.pids) < count:  # until all have started
             fleet.poll(trainer.collector, 1.0)
         start, transitions = time.perf_counter(), 0

@@ -76,6 +76,9 @@ class Batch:
             walk.append(self.space.apply(walk[-1], int(rng.choice(actions))) if len(actions) else walk[0])
         self.states = np.array(walk, np.int32)
 
-    def q(self, states: Any = None) -> Any:
+    def encoded(self, states: Any = None) -> core.EncodedBatch:
         chosen = self.states if states is None else states
-        return self.model.q_values(self.encoder, self.space, chosen, *core.applicable_rows(self.space, chosen))
+        return self.encoder.encode(self.space, chosen, *core.applicable_rows(self.space, chosen))
+
+    def q(self, states: Any = None) -> Any:
+        return self.model.backend.q_values(self.encoded(states))

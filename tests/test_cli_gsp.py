@@ -175,7 +175,7 @@ def search_in_python(task: Task, model: Model, weight: float | None) -> tuple[li
     while not space.is_goal(state):
         states = np.array([state], np.int32)
         begin, operators = core.applicable_rows(space, states)
-        q = model.q_values(encoder, space, states, begin, operators)
+        q = model.backend.q_values(encoder.encode(space, states, begin, operators))
         for op, value in zip(operators.tolist(), q.tolist(), strict=True):
             first, second = (-len(costs), -value) if weight is None else (costs[state] - weight * value, 0.0)
             heapq.heappush(frontier, (first, second, next(order), state, op))

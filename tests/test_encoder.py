@@ -272,7 +272,7 @@ def q_by_name(model: Model, task: Task, path: list[str], symmetry: bool = False)
         space = reduced
     begin, operators = core.applicable_rows(space, np.array(states, np.int32))
     encoder = model.encoder(lifted_of(task), task.native_lifted())
-    values = model.q_values(encoder, space, np.array(states, np.int32), begin, operators)
+    values = model.backend.q_values(encoder.encode(space, np.array(states, np.int32), begin, operators))
     named = [(space.operator_name(op), value) for op, value in zip(operators.tolist(), values.tolist(), strict=True)]
     return [dict(named[a:b]) for a, b in pairwise(begin)]
 

@@ -19,16 +19,14 @@ from gsp_fd import models_cli  # noqa: E402
 from gsp_fd.common.errors import InputError  # noqa: E402
 from gsp_fd.common.exit_codes import ExitCode  # noqa: E402
 from gsp_fd.export import cli  # noqa: E402
-from gsp_fd.export.graph import build_model, flat_weights  # noqa: E402
+from gsp_fd.export.graph import build_model  # noqa: E402
 from gsp_fd.export.parity import cpu_session, largest_difference, random_batch, random_batches  # noqa: E402
 from gsp_fd.export.weights import graph_weights  # noqa: E402
 from gsp_fd.export.writer import FP16_TOLERANCE, TOLERANCE, export_model  # noqa: E402
 from gsp_fd.model_format import (  # noqa: E402
-    WEIGHTS_INPUT,
     Aggregation,
     ModelMetadata,
     NetworkConfig,
-    Norm,
     Pool,
     Readout,
     fit_problems,
@@ -42,11 +40,11 @@ PREDICATES = (("on", 2), ("clear", 1), ("armempty", 0))
 SCHEMAS = (("pick", 1), ("stack", 2))
 CONFIG = NetworkConfig(d=16, layers=4)
 AGGREGATIONS: tuple[Aggregation, ...] = ("max", "smoothmax", "logsumexp")
-SHAPES: tuple[tuple[Norm, Pool, Readout, int, int], ...] = (
-    ("post", "phi", "concat", 0, 8),
-    ("none", "sum", "concat", 0, 2),
-    ("post", "mean", "sum", 24, 3),
-    ("none", "phi", "sum", 8, 1),
+SHAPES: tuple[tuple[Pool, Readout, int, int], ...] = (
+    ("phi", "concat", 0, 8),
+    ("sum", "concat", 0, 2),
+    ("mean", "sum", 24, 3),
+    ("phi", "sum", 8, 1),
 )
 
 
@@ -86,10 +84,10 @@ def checkpoint_of(metadata: ModelMetadata) -> Checkpoint:
 @pytest.mark.parametrize(
     "config",
     [
-        NetworkConfig(16, layers, hidden, aggregation, 8.0, norm, pool, readout)
-        for aggregation, (norm, pool, readout, hidden, layers) in itertools.product(AGGREGATIONS, SHAPES)
+        NetworkConfig(16, layers, hidden, aggregation, 8.0, pool, readout)
+        for aggregation, (pool, readout, hidden, layers) in itertools.product(AGGREGATIONS, SHAPES)
     ],
-    ids=lambda c: f"{c.aggregation}-{c.norm}-{c.pool}-{c.readout}",
+    ids=lambda c: f"{c.aggregation}-{c.pool}-{c.readout}",
 )
 def test_graph_equals_torch(config: NetworkConfig, fp16: bool) -> None:
     metadata = metadata_of(config)
@@ -135,21 +133,6 @@ def test_extreme_weights_stay_finite(aggregation: Aggregation) -> None:
             stack.w2.mul_(1000)
     session = cpu_session(build_model(metadata, graph_weights(network)).SerializeToString())
     assert largest_difference(session, network, random_batches(metadata.relations)) <= 1e-2
-
-
-def test_refreshable_model_follows_the_network() -> None:
-    metadata = metadata_of()
-    first, second = network_of(metadata, 0), network_of(metadata, 1)
-    model = build_model(metadata, graph_weights(first), refreshable=True)
-    onnx.checker.check_model(model, full_check=True)
-    session = cpu_session(model.SerializeToString())
-    for network in (first, second):
-        fixed = cpu_session(build_model(metadata, graph_weights(network)).SerializeToString())
-        weights = flat_weights(graph_weights(network))
-        for batch in random_batches(metadata.relations):
-            feeds = batch.feeds(metadata.relations)
-            actual = session.run(None, feeds | {WEIGHTS_INPUT: weights})[0]
-            np.testing.assert_allclose(actual, fixed.run(None, feeds)[0], rtol=1e-5, atol=1e-6)
 
 
 def test_half_precision_halves_the_file(tmp_path: Path) -> None:
@@ -206,6 +189,18 @@ def test_metadata_round_trip(tmp_path: Path) -> None:
     assert {entry.key: entry.value for entry in onnx.load(path).metadata_props} == metadata.to_strings()
 
 
+def test_models_that_still_say_their_norm() -> None:
+    """As older versions wrote them: layer norm is the only one there is."""
+    metadata = metadata_of()
+    strings = metadata.to_strings()
+    network = json.loads(strings["gsp_fd.network"])
+    older = {name: strings | {"gsp_fd.network": json.dumps(network | {"norm": name})} for name in ("post", "none")}
+    assert ModelMetadata.from_strings(older["post"]) == metadata
+    with pytest.raises(InputError, match=r"the network has norm 'none'; .* only networks with layer norm") as caught:
+        ModelMetadata.from_strings(older["none"], "old.onnx")
+    assert caught.value.file == "old.onnx"
+
+
 def test_unreadable_models(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     with pytest.raises(InputError, match="cannot read the model: No such file"):
@@ -228,6 +223,8 @@ def test_unreadable_models(tmp_path: Path) -> None:
     strings = metadata_of().to_strings()
     with pytest.raises(InputError, match="format version 99"):
         ModelMetadata.from_strings(strings | {"gsp_fd.format_version": "99"})
+    with pytest.raises(InputError, match=r"version 2 of the encoder, this program has version 1: .* train it again"):
+        ModelMetadata.from_strings(strings | {"gsp_fd.encoder_version": "2"})
     for key, value in (("relations", "[1]"), ("network", '{"d": 0}'), ("predicates", "{"), ("network", '{"q": 1}')):
         with pytest.raises(InputError, match=r"damaged|must be positive"):
             ModelMetadata.from_strings(strings | {f"gsp_fd.{key}": value})

@@ -14,7 +14,7 @@ from gsp_fd import _core as core
 from gsp_fd.generate import GENERATORS, domain_text, generate
 from gsp_fd.inference import NativeNetwork, OnnxSession
 from gsp_fd.model import Model
-from gsp_fd.model_format import read_metadata, read_weights
+from gsp_fd.model_format import metadata_of, weights_of
 from gsp_fd.task import Task
 
 pytest.importorskip("onnx", reason="the training extra is not installed")
@@ -25,10 +25,10 @@ SIZES = {"sokoban": 30, "floortile": 20, "visitall": 12}
 
 
 def agree(path: Path, task: Task, states: int = 40) -> None:
-    """The two evaluators agree on states of a random walk, on all at once and one by one."""
+    """The two backends agree on states of a random walk, on all at once and one by one."""
     native, session = (Batch(Model(path, threads=threads), task, states) for threads in (1, 2))
-    assert isinstance(native.model.evaluator, NativeNetwork)
-    assert isinstance(session.model.evaluator, OnnxSession)
+    assert isinstance(native.model.backend, NativeNetwork)
+    assert isinstance(session.model.backend, OnnxSession)
     expected = session.q()
     assert np.ptp(expected) > 1e-3
     np.testing.assert_allclose(native.q(), expected, rtol=1e-5, atol=1e-5)
@@ -42,7 +42,6 @@ def agree(path: Path, task: Task, states: int = 40) -> None:
     [
         {"pool": "sum"},
         {"pool": "mean"},
-        {"norm": "none"},
         {"message_hidden": 24},
         {"d": 32, "layers": 8},
         {"d": 24, "layers": 1},
@@ -85,20 +84,20 @@ def test_predicates_with_names_of_parts_of_the_network(tmp_path: Path) -> None:
 def test_networks_for_onnx_runtime(tmp_path: Path) -> None:
     for config in ({"aggregation": "smoothmax"}, {"aggregation": "logsumexp"}, {"readout": "concat"}, {"d": 12}):
         model = Model(random_model(BLOCKS, tmp_path / "m.onnx", **config))
-        assert isinstance(model.evaluator, OnnxSession), config
+        assert isinstance(model.backend, OnnxSession), config
 
 
 def test_what_was_computed_before_changes_nothing(tmp_path: Path) -> None:
     """Not a bit, whether embeddings are kept, known already, or thrown away after every call."""
     path = random_model(BLOCKS, tmp_path / "m.onnx")
-    metadata = read_metadata(path)
+    data = path.read_bytes()
+    metadata = metadata_of(data)
 
     def network(kept: int) -> NativeNetwork:
-        return NativeNetwork(metadata.network, metadata.relations, read_weights(path), kept=kept)
+        return NativeNetwork(metadata.network, metadata.relations, weights_of(data), kept=kept)
 
     walk = Batch(Model(path), BLOCKS, 50)
-    states = [walk.states[i : i + 1] for i in (*range(50), *range(0, 50, 7))]
-    batches = [walk.encoder.encode(walk.space, s, *core.applicable_rows(walk.space, s)) for s in states]
+    batches = [walk.encoded(walk.states[i : i + 1]) for i in (*range(50), *range(0, 50, 7))]
     keeping, forgetting = network(200_000), network(0)
     for batch in batches:
         q = network(0).q_values(batch)
@@ -122,6 +121,7 @@ def test_a_batch_of_another_model(tmp_path: Path) -> None:
     blocks = Model(random_model(BLOCKS, tmp_path / "blocks.onnx"))
     courier = tasks.load(tasks.COURIER_DOMAIN, tasks.COURIER)
     walk = Batch(Model(random_model(courier, tmp_path / "courier.onnx")), courier, 1)
-    batch = walk.encoder.encode(walk.space, walk.states, *core.applicable_rows(walk.space, walk.states))
     with pytest.raises(ValueError, match="other relations"):
-        blocks.evaluator.q_values(batch)
+        blocks.backend.q_values(walk.encoded())
+    with pytest.raises(ValueError, match="other relations"):
+        core.q_heuristic(walk.encoder, blocks.backend.q_function, messages_per_call=1e5, name="gsp", model="m.onnx")

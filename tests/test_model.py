@@ -19,7 +19,7 @@ from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.inference import NativeNetwork
-from gsp_fd.model import LearnedHeuristic, Model, find_model
+from gsp_fd.model import Model, find_model
 from gsp_fd.task import Task
 
 onnx = pytest.importorskip("onnx", reason="the training extra is not installed")
@@ -118,9 +118,9 @@ def test_weights_that_are_no_numbers(files: Path, tmp_path: Path, value: float) 
     path = tmp_path / "m.onnx"
     path.write_bytes(model.SerializeToString())
     batch = Batch(Model(path), TOWER, 3)
-    with pytest.raises(InputError, match="no numbers") as caught:
-        batch.q()
-    assert (caught.value.exit_code, caught.value.file) == (ExitCode.SEARCH_INPUT_ERROR, str(path))
+    with pytest.raises(core.CoreInputError) as caught:
+        heuristic_of(batch).evaluate(batch.space, batch.states)
+    assert caught.value.args[0] == f"{path}: the model yields Q-values that are no numbers: its weights are damaged"
 
 
 # Tasks
@@ -177,7 +177,7 @@ def test_cuda_where_there_is_none(files: Path) -> None:
     with pytest.raises(InputError, match=r"CUDA was asked for, .*--device cpu") as caught:
         Model(files / "tower.onnx", device="cuda")
     assert caught.value.exit_code == ExitCode.SEARCH_INPUT_ERROR
-    assert isinstance(Model(files / "tower.onnx", device="auto").evaluator, NativeNetwork)
+    assert isinstance(Model(files / "tower.onnx", device="auto").backend, NativeNetwork)
     assert Model(files / "tower.onnx", threads=2).describe().endswith("on the CPU (CPUExecutionProvider)")
 
 
@@ -192,44 +192,67 @@ def test_single_and_batched_values_are_the_same(files: Path) -> None:
     np.testing.assert_allclose(together, alone, rtol=1e-5, atol=1e-5)
 
 
+def heuristic_of(batch: Batch, function: Any = None, limit: float = 1e5) -> core.Heuristic:
+    """-Q of the model, or of another function of an encoded batch."""
+    function = function or batch.model.backend.q_function
+    return core.q_heuristic(batch.encoder, function, messages_per_call=limit, name="gsp", model=str(batch.model.path))
+
+
+class Counted:
+    """A Q-function that notes how many states each call has."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.backend = batch.model.backend
+        self.sizes: list[int] = []
+
+    def __call__(self, encoded: core.EncodedBatch) -> Any:
+        self.sizes.append(len(encoded.state_sizes))
+        return self.backend.q_values(encoded)
+
+
 @pytest.mark.parametrize("limit", [1, 200, 1000])
-def test_large_batches_are_split(files: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+def test_large_batches_are_split(files: Path, limit: int) -> None:
     batch = Batch(Model(files / "blocks.onnx"), BLOCKS, 33)
-    whole = batch.q()
-    sizes: list[int] = []
-    q_values = NativeNetwork.q_values
+    whole, counted = Counted(batch), Counted(batch)
+    expected = heuristic_of(batch, whole).evaluate(batch.space, batch.states)
+    values = heuristic_of(batch, counted, limit).evaluate(batch.space, batch.states)
+    np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(heuristic_of(batch).evaluate(batch.space, batch.states), expected, rtol=1e-5, atol=1e-5)
+    assert whole.sizes == [33]
+    assert sum(counted.sizes) == 33
+    assert max(counted.sizes) < 33
+    assert limit > 1 or counted.sizes == [1] * 33
 
-    def counted(self: NativeNetwork, encoded: Any) -> Any:
-        sizes.append(len(encoded.state_sizes))
-        return q_values(self, encoded)
 
-    monkeypatch.setattr(NativeNetwork, "q_values", counted)
-    monkeypatch.setattr(batch.model, "_messages_per_call", limit)
-    np.testing.assert_allclose(batch.q(), whole, rtol=1e-5, atol=1e-5)
-    assert sum(sizes) == 33
-    assert max(sizes) < 33
-    assert limit > 1 or sizes == [1] * 33
+def test_a_function_that_is_no_q_function(files: Path) -> None:
+    batch = Batch(Model(files / "blocks.onnx"), BLOCKS, 3)
+    short = heuristic_of(batch, lambda encoded: np.zeros(1, np.float32))
+    with pytest.raises(core.CoreInputError, match="yields 1 Q-values for"):
+        short.evaluate(batch.space, batch.states)
+    with pytest.raises(ZeroDivisionError):
+        heuristic_of(batch, lambda encoded: 1 / 0).evaluate(batch.space, batch.states)
+    ground = core.GroundSpace(BLOCKS.ground())
+    other = core.LiftedSpace(TOWER.native_lifted())
+    for space in (ground, other):
+        states = np.array([space.initial_state()], np.int32)
+        with pytest.raises(core.CoreInputError, match="needs a lifted space of the task"):
+            heuristic_of(batch).evaluate(space, states)
 
 
 MEMORY_PROGRAM = """
 import resource, sys
 sys.path.insert(0, sys.argv[1])
 import numpy as np
-from test_model import BLOCKS, Batch, Model
+from test_model import BLOCKS, Batch, Counted, Model, heuristic_of
 batch = Batch(Model(sys.argv[2], threads=int(sys.argv[3])), BLOCKS, 6000)
-batch.model._messages_per_call = 1e9
-few = batch.q(batch.states[:20])
-evaluator = type(batch.model.evaluator)
-calls, q_values = [], evaluator.q_values
-def counted(self, encoded):
-    calls.append(len(encoded.state_sizes))
-    return q_values(self, encoded)
-evaluator.q_values = counted
+counted = Counted(batch)
+few = heuristic_of(batch).evaluate(batch.space, batch.states[:20])
 with open("/proc/self/statm") as file:
     used = int(file.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[4]) << 20), -1))
-np.testing.assert_allclose(batch.q()[:20], few[:20], rtol=1e-5, atol=1e-5)
-print(calls)
+values = heuristic_of(batch, counted, 1e9).evaluate(batch.space, batch.states)
+np.testing.assert_allclose(values[:20], few, rtol=1e-5, atol=1e-5)
+print(counted.sizes)
 """
 
 
@@ -252,12 +275,11 @@ def test_two_sessions_give_the_same_bits(files: Path) -> None:
 
 def test_heuristic_is_the_best_action(files: Path) -> None:
     batch = Batch(Model(files / "tower.onnx"), TOWER, 10)
-    heuristic = LearnedHeuristic(batch.model, lifted_of(TOWER), TOWER.native_lifted(), space=batch.space)
-    begin, operators = core.applicable_rows(batch.space, batch.states)
+    heuristic = batch.model.heuristic(lifted_of(TOWER), TOWER.native_lifted())
+    begin, _ = core.applicable_rows(batch.space, batch.states)
     q = batch.q()
-    np.testing.assert_array_equal(heuristic.of_operators(batch.states, begin, operators), np.maximum(-q, 0))
-    best = [max(0.0, -q[a:b].max()) for a, b in pairwise(begin)]
-    np.testing.assert_allclose(heuristic.of_states(batch.states), best)
+    best = [-q[a:b].max() for a, b in pairwise(begin)]
+    np.testing.assert_array_equal(heuristic.evaluate(batch.space, batch.states), best)
 
 
 def test_heuristic_of_goals_and_of_states_without_actions(tmp_path: Path) -> None:
@@ -272,8 +294,8 @@ def test_heuristic_of_goals_and_of_states_without_actions(tmp_path: Path) -> Non
     (last,) = (space.apply(goal, op) for op in space.applicable(goal))
     empty = space.import_state(np.zeros(0, np.int32))
     model = Model(random_model(task, tmp_path / "m.onnx"))
-    heuristic = LearnedHeuristic(model, lifted_of(task), task.native_lifted(), space=space)
-    values = heuristic.of_states(np.array([start, goal, other, last, empty], np.int32))
+    heuristic = model.heuristic(lifted_of(task), task.native_lifted())
+    values = heuristic.evaluate(space, np.array([start, goal, other, last, empty], np.int32))
     assert np.isfinite(values[[0, 2]]).all()
     assert (values[1], values[3], values[4]) == (0.0, 0.0, np.inf)
-    assert heuristic.of_states(np.array([empty], np.int32)).tolist() == [np.inf]
+    assert heuristic.evaluate(space, np.array([empty], np.int32)).tolist() == [np.inf]

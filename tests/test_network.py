@@ -23,21 +23,21 @@ from hypothesis import strategies as st  # noqa: E402
 
 from gsp_fd.common.errors import InputError  # noqa: E402
 from gsp_fd.export.parity import random_batch, random_batches  # noqa: E402
-from gsp_fd.model_format import Aggregation, EncodedBatch, ModelMetadata, NetworkConfig, Norm, Pool, Readout  # noqa: E402
+from gsp_fd.model_format import Aggregation, EncodedBatch, ModelMetadata, NetworkConfig, Pool, Readout  # noqa: E402
 from gsp_fd.training import fused  # noqa: E402
 from gsp_fd.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint  # noqa: E402
 from gsp_fd.training.network import GraphBatch, RelationalNetwork, aggregate  # noqa: E402
 
 RELATIONS = (("on", 2), ("clear", 1), ("on@goal", 2), ("road", 3), ("empty", 1), ("wide", 5), ("action@move", 3))
 AGGREGATIONS: tuple[Aggregation, ...] = ("max", "smoothmax", "logsumexp")
-SHAPES: tuple[tuple[Norm, Pool, Readout, int], ...] = (
-    ("post", "phi", "sum", 0),
-    ("none", "sum", "concat", 16),
-    ("post", "mean", "concat", 0),
+SHAPES: tuple[tuple[Pool, Readout, int], ...] = (
+    ("phi", "sum", 0),
+    ("sum", "concat", 16),
+    ("mean", "concat", 0),
 )
 CONFIGS = [
-    NetworkConfig(8, 3, hidden, aggregation, 8.0, norm, pool, readout)
-    for aggregation, (norm, pool, readout, hidden) in itertools.product(AGGREGATIONS, SHAPES)
+    NetworkConfig(8, 3, hidden, aggregation, 8.0, pool, readout)
+    for aggregation, (pool, readout, hidden) in itertools.product(AGGREGATIONS, SHAPES)
 ]
 Array = npt.NDArray[np.float64]
 
@@ -82,9 +82,8 @@ def numpy_q(network: RelationalNetwork, batch: EncodedBatch) -> Array:
                 for node, message in zip(atom, comb(relation, x[atom].ravel()).reshape(-1, config.d), strict=True):
                     inbox[node].append(message)
         x = np.stack([x[o] + mlp("update", np.concatenate([x[o], agg(inbox[o])])) for o in range(len(x))])
-        if config.norm == "post":
-            x = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
-            x = x * weights["norm.weight"] + weights["norm.bias"]
+        x = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
+        x = x * weights["norm.weight"] + weights["norm.bias"]
     values = []
     for node, state in zip(batch.action_node, batch.action_state, strict=True):
         members = x[batch.node_state == state]
@@ -108,7 +107,7 @@ def needs_kernel() -> None:
         pytest.skip("the fused kernel was not built (no libgsp_kernel, and GSP_KERNEL names none)")
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"{c.aggregation}-{c.norm}-{c.pool}")
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"{c.aggregation}-{c.pool}")
 def test_equals_the_equations(config: NetworkConfig) -> None:
     network = RelationalNetwork(RELATIONS, config, kernel="torch")
     for parameter in network.parameters():  # layer norm starts as the identity, which would hide a mistake
@@ -118,7 +117,7 @@ def test_equals_the_equations(config: NetworkConfig) -> None:
         np.testing.assert_allclose(q_of(network, batch), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"{c.aggregation}-{c.norm}-{c.pool}")
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"{c.aggregation}-{c.pool}")
 def test_fused_kernel_equals_torch(config: NetworkConfig) -> None:
     needs_kernel()
     kernel = RelationalNetwork(RELATIONS, config)
@@ -146,7 +145,7 @@ def test_fused_kernel_equals_torch(config: NetworkConfig) -> None:
 @pytest.mark.parametrize("aggregation", ["smoothmax", "logsumexp"])
 def test_fused_kernel_equals_torch_beyond_the_clamp(aggregation: Aggregation) -> None:
     needs_kernel()
-    config = NetworkConfig(d=8, layers=2, aggregation=aggregation, norm="none", pool="mean")
+    config = NetworkConfig(d=8, layers=2, aggregation=aggregation, pool="mean")
     kernel = RelationalNetwork((("p", 2),), config)
     with torch.no_grad():
         kernel.stacks()[2].w2.mul_(60)

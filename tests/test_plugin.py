@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import plugin_support as plugin
 import pytest
 import tasks
@@ -24,7 +25,7 @@ from gsp_fd.common.errors import InputError
 from gsp_fd.fd_integration.tools import plugin_task
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.inference import NativeNetwork, OnnxSession
-from gsp_fd.model import LearnedHeuristic, Model, find_model
+from gsp_fd.model import Model, find_model
 from gsp_fd.task import Task
 from gsp_fd.translator import translate, translator_available
 
@@ -34,7 +35,7 @@ TEXTS = {
     "lamps": (tasks.LAMPS_DOMAIN, tasks.lamps(4, "(lit l0) (not (lit l1)) (not (lit l2))")),
     **{name: (domain_text(name), generate(name, size, 3)) for name, size in (("rovers", 12), ("satellite", 12))},
 }
-CONFIGS: list[dict[str, Any]] = [{}, {"pool": "mean", "norm": "none"}, {"message_hidden": 24, "fp16": True}]
+CONFIGS: list[dict[str, Any]] = [{}, {"pool": "mean"}, {"message_hidden": 24, "fp16": True}]
 SHIPPED = {name: (domain_text(name), generate(name, 8, 1)) for name in ("blocksworld", "ferry", "miconic")}
 
 
@@ -94,7 +95,8 @@ def test_same_tensors(name: str, library: Any, tensors_program: Path, tmp_path: 
     c_task = plugin.CTask(library, (tmp_path / "task.gsp").read_bytes())
     states = np.array(expand_both(c_task, space, 8), dtype=np.int32)
     batch = encoder.encode(space, states, *core.applicable_rows(space, states))
-    expected = [*batch.relations, batch.node_state, batch.action_node, batch.action_state, batch.state_sizes]
+    expected: list[npt.NDArray[Any]] = [*batch.relations, batch.node_state, batch.action_node, batch.action_state]
+    expected.append(batch.state_sizes)
     command = [str(tensors_program), str(tmp_path / "task.gsp")]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert [[int(n) for n in line.split()] for line in lines] == [array.reshape(-1).tolist() for array in expected]
@@ -114,13 +116,12 @@ def test_same_q_values(name: str, config: dict[str, Any], library: Any, tmp_path
     assert [c_task.call("batch_add", int(state)) for state in states] == [0] * len(states)
     begin, operators = core.applicable_rows(space, states)
     q = c_task.q_values()
-    for threads, evaluator, tolerance in ((1, NativeNetwork, 2e-6), (2, OnnxSession, 1e-5)):
+    for threads, backend, tolerance in ((1, NativeNetwork, 2e-6), (2, OnnxSession, 1e-5)):
         model = Model(path, device="cpu", threads=threads)
-        assert isinstance(model.evaluator, evaluator)
+        assert isinstance(model.backend, backend)
         encoder = model.encoder(lifted(task), task.native_lifted())
-        expected = model.q_values(encoder, space, states, begin, operators)
-        np.testing.assert_allclose(q, expected, rtol=0, atol=tolerance)
         batch = encoder.encode(space, states, begin, operators)
+        np.testing.assert_allclose(q, model.backend.q_values(batch), rtol=0, atol=tolerance)
         assert c_task.action_states() == batch.action_state.tolist()
         assert c_task.call("batch_messages") == batch.messages
     assert c_task.q_values().tobytes() == q.tobytes(), "what was computed before changes nothing"
@@ -173,9 +174,9 @@ BIAS = "weights norm.bias " + 8 * "00000000"
 @pytest.mark.parametrize(
     ("line", "changed", "message"),
     [
-        ("gsp-task 2", "gsp-task 1", "line 1: version 1 of the format, but this program reads version 2"),
-        ("gsp-task 2", "begin_version", "line 1: not a task file of gsp-fd"),
-        ("gsp-task 2", "gsp-task 2x", "line 1: '2x' is no number (version)"),
+        ("gsp-task 3", "gsp-task 2", "line 1: version 2 of the format, but this program reads version 3"),
+        ("gsp-task 3", "begin_version", "line 1: not a task file of gsp-fd"),
+        ("gsp-task 3", "gsp-task 2x", "line 1: '2x' is no number (version)"),
         ("metric 0", "metric 2", "line 3: the flag must be from 0 to 1"),
         ("metric 0", "metre 0", "line 3: unknown keyword 'metre'"),
         ("metric 0", "metric 0 0", "line 3: '0' is too much in this line"),
@@ -193,12 +194,11 @@ BIAS = "weights norm.bias " + 8 * "00000000"
         (LIFT, "relation action 0 2 12 action@lift", "hidden units come in multiples of 8"),
         (LIFT, "relation action 0 2 24 action@lift", "the weights action@lift.w1 have another size"),
         (LIFT, "relation action 0 2 16 action@left", "there are no weights action@left.w1"),
-        ("network 8 3 post phi", "network 12 3 post phi", "d must be a multiple of 8"),
-        ("network 8 3 post phi", "network 2147483640 3 post phi", "d must be a multiple of 8, at most 65536"),
-        ("network 8 3 post phi", "network 8 0 post phi", "layers positive"),
-        ("network 8 3 post phi", "network 8 3 pre phi", "unknown norm 'pre'"),
-        ("network 8 3 post phi", "network 8 3 post max", "unknown pool 'max'"),
-        ("network 8 3 post phi", "", "the file has no model, no network"),
+        ("network 8 3 phi", "network 12 3 phi", "d must be a multiple of 8"),
+        ("network 8 3 phi", "network 2147483640 3 phi", "d must be a multiple of 8, at most 65536"),
+        ("network 8 3 phi", "network 8 0 phi", "layers positive"),
+        ("network 8 3 phi", "network 8 3 max", "unknown pool 'max'"),
+        ("network 8 3 phi", "", "the file has no model, no network"),
         (BIAS, BIAS[:-1], "the weights norm.bias have not eight digits each"),
         (BIAS, BIAS[:-8], "the weights norm.bias have another size"),
         (BIAS, f"{BIAS}\n{BIAS}", "the weights norm.bias stand here twice"),
@@ -274,10 +274,22 @@ def test_models_without_their_arrays(tower: Any, tmp_path: Path) -> None:
     assert (caught.value.exit_code, caught.value.file) == (33, str(path))
 
 
-def learned_values(task: Task, threads: int = 1) -> tuple[LearnedHeuristic, Any]:
-    space = core.LiftedSpace(task.native_lifted())
-    model = Model(find_model("auto", lifted(task)), device="cpu", threads=threads)
-    return LearnedHeuristic(model, lifted(task), task.native_lifted(), space=space), space
+class Learned:
+    """A shipped model on the states of a task."""
+
+    def __init__(self, task: Task, threads: int = 1) -> None:
+        self.space = core.LiftedSpace(task.native_lifted())
+        self.model = Model(find_model("auto", lifted(task)), device="cpu", threads=threads)
+        self.encoder = self.model.encoder(lifted(task), task.native_lifted())
+        self.heuristic = self.model.heuristic(lifted(task), task.native_lifted())
+
+    def of_states(self, states: Any) -> Any:
+        return self.heuristic.evaluate(self.space, np.array(states, dtype=np.int32))
+
+    def of_operators(self, state: int) -> Any:
+        states = np.array([state], dtype=np.int32)
+        batch = self.encoder.encode(self.space, states, *core.applicable_rows(self.space, states))
+        return -self.model.backend.q_values(batch)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -287,7 +299,8 @@ def test_values_of_the_network(name: str, parent_q: bool, threads: int, values_p
     if threads > 1:
         pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     task = tasks.load(*SHIPPED[name])
-    learned, space = learned_values(task, threads)
+    learned = Learned(task, threads)
+    space = learned.space
     file = tmp_path / "task.gsp"
     file.write_bytes(plugin_task.task_text(lifted(task), learned.model.path))
     outputs = []
@@ -300,14 +313,13 @@ def test_values_of_the_network(name: str, parent_q: bool, threads: int, values_p
         calls, strangers = map(int, re.findall(r"\d+", last))
         assert (calls <= 7, strangers) == (True, 0), "one call for the initial state, at most one per parent"
     state = space.initial_state()
-    assert np.allclose(outputs[0][0], learned.of_states(np.array([state], dtype=np.int32)), atol=1e-4)
+    assert np.allclose(outputs[0][0], learned.of_states([state]), atol=1e-4)
     for step, values in enumerate(outputs[0][1:]):
         operators, successors = space.expand(state)
         if not parent_q:
-            assert np.allclose(values, learned.of_states(successors.astype(np.int32)), atol=1e-4)
+            assert np.allclose(values, learned.of_states(successors), atol=1e-4)
         elif step == 0:
-            begin = np.array([0, len(operators)], dtype=np.int32)
-            expected = learned.of_operators(np.array([state], dtype=np.int32), begin, operators)
+            expected = learned.of_operators(state)
             assert np.allclose(values, expected - [space.cost(int(op)) for op in operators], atol=1e-4)
         state = int(successors[step % len(successors)])
     if not parent_q:
@@ -382,8 +394,8 @@ def problem(request: pytest.FixtureRequest, tmp_path: Path) -> Task:
 
 
 def test_searches_of_fast_downward(downward: Path, problem: Task, tmp_path: Path) -> None:
-    learned, space = learned_values(problem)
-    initial = learned.of_states(np.array([space.initial_state()], dtype=np.int32))[0]
+    learned = Learned(problem)
+    initial = learned.of_states([learned.space.initial_state()])[0]
     gsp = 'gsp(domain="domain.pddl", problem="problem.pddl", scale=1000{})'
     for search in ("eager_wastar([{}], w=2)", "lazy_greedy([{}])"):
         for options in ("", ", parent_q=true", ", cache_mb=1"):

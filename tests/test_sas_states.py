@@ -62,7 +62,7 @@ def q_values(model: Model, task: Task, space: Any, states: list[int]) -> dict[tu
     """Q-values by number of the step and name of the action."""
     encoder = model.encoder(task.lifted, task.native_lifted())  # type: ignore[arg-type]
     begin, operators = core.applicable_rows(space, np.array(states, dtype=np.int32))
-    values = model.q_values(encoder, space, np.array(states, dtype=np.int32), begin, operators)
+    values = model.backend.q_values(encoder.encode(space, np.array(states, dtype=np.int32), begin, operators))
     steps = np.repeat(np.arange(len(states)), np.diff(begin))
     names = [space.operator_name(int(operator)) for operator in operators]
     return dict(zip(zip(steps.tolist(), names, strict=True), values.tolist(), strict=True))

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +26,16 @@ from training_support import TINY_OPTIONS, write_problems
 
 from gsp_fd import _core
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.model import LearnedHeuristic, Model
+from gsp_fd.model import Model
 from gsp_fd.task import load_pddl
 from gsp_fd.training.checkpoint import load_checkpoint
-from gsp_fd.training.progress import read_rows
+from gsp_fd.training.learning.trainer import Trainer
+from gsp_fd.training.progress import Row, read_rows
 from gsp_fd.training.run import cli
 
 COMMAND = [sys.executable, "-m", "gsp_fd.training.run.cli"]
+STEPS = 3000
+"""Gradient steps after which a tiny run has failed, however long they took."""
 
 
 @pytest.fixture(scope="module")
@@ -50,31 +55,41 @@ def wait_for(condition: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.05)
 
 
-def prolong(out: Path, seconds: float) -> dict[str, Any]:
-    """Resumes a run for some seconds more; returns the state it ends with."""
-    elapsed = load_checkpoint(out / "checkpoint.npz").state["elapsed"]
-    assert cli.main(["--resume", str(out), "--minutes", str((elapsed + seconds) / 60)]) == ExitCode.SUCCESS
+def train_until(out: Path, arguments: list[str], enough: Callable[[Row], bool]) -> str:
+    """Trains until a row of the progress is enough, whatever the machine's speed, and interrupts; what was printed."""
+    command = [*COMMAND, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        wait_for(out / "progress.csv", process)
+        while not (rows := read_rows(out / "progress.csv")) or not enough(rows[-1]):
+            assert process.poll() is None, process.communicate()
+            assert not rows or rows[-1].gradient_steps < STEPS
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        printed, _ = process.communicate()
+    assert process.returncode == 130, printed
+    return printed
+
+
+def state_of(out: Path) -> dict[str, Any]:
+    """The state to resume from."""
     return dict(load_checkpoint(out / "checkpoint.npz").state)
 
 
 def test_train_plan_and_prolong(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
-    assert cli.main(options_of(problems, out, 0.25, "--validate", str(problems))) == ExitCode.SUCCESS
-    printed = capsys.readouterr().out
+    options = options_of(problems, out, 60, "--validate", str(problems))
+    printed = train_until(out, options, lambda row: row.validation_covered >= 8)
     assert "16 training problems" in printed
     assert re.search(r"^ +\d+\.\d\d +\d+ +\d+ +\d+ +\d+ +\d+/16 ", printed, re.MULTILINE)
     for name in ("config.toml", "checkpoint.npz", "best.npz", "model.onnx", "card.md", "progress.csv", "report.html"):
         assert (out / name).stat().st_size > 0
     rows = len(read_rows(out / "progress.csv"))
-    steps = after = load_checkpoint(out / "checkpoint.npz").state["learner"]["steps"]
-    covered = 0
-    for _ in range(20):  # more than once only on a very busy machine
-        after = prolong(out, 4)["learner"]["steps"]
-        status = json.loads((out / "status.json").read_text())
-        covered = status["best"]["covered"]
-        if covered >= 8 and after > steps:
-            break
-    assert after > steps
+    steps = state_of(out)["learner"]["steps"]
+    train_until(out, ["--resume", str(out)], lambda row: row.gradient_steps > steps)
+    assert state_of(out)["learner"]["steps"] > steps
+    assert cli.main(["--resume", str(out), "--minutes", "0.01"]) == ExitCode.SUCCESS  # which are over
+    status = json.loads((out / "status.json").read_text())
+    covered = status["best"]["covered"]
     assert status["state"] == "finished"
     assert covered >= 8
     assert len(read_rows(out / "progress.csv")) > rows
@@ -113,8 +128,7 @@ def plans_found(model_file: Path, problems: Path) -> int:
         task = load_pddl(problems / "domain.pddl", file)
         assert task.lifted is not None
         space = _core.LiftedSpace(task.native_lifted())
-        learned = LearnedHeuristic(model, task.lifted, task.native_lifted(), space=space)
-        policy = _core.DepthFirstOpenList(learned.native)
+        policy = _core.DepthFirstOpenList(model.heuristic(task.lifted, task.native_lifted()))
         result = _core.search(space, policy, lazy=True, max_expansions=100)
         if result.status == "solved":
             assert task.validate([space.operator_name(op) for op in result.plan]).valid
@@ -129,19 +143,15 @@ def test_kill_and_resume(problems: Path, tmp_path: Path, capsys: pytest.CaptureF
         wait_for(out / "model.onnx", process)
         assert cli.main(["--resume", str(out)]) == ExitCode.DRIVER_INPUT_ERROR
         assert "another gsp-train is at work here" in capsys.readouterr().err
-        time.sleep(0.7)
         os.kill(process.pid, signal.SIGKILL)
-    before = load_checkpoint(out / "checkpoint.npz").state
+    before = state_of(out)
     assert json.loads((out / "status.json").read_text())["state"] == "running"
     assert before["elapsed"] > 0
-    after = prolong(out, 2)
-    for _ in range(20):  # more often only on a very busy machine
-        if after["collector"]["episodes"] > before["collector"]["episodes"]:
-            break
-        after = prolong(out, 2)
+    train_until(out, ["--resume", str(out)], lambda row: row.episodes > before["collector"]["episodes"])
+    after = state_of(out)
     for counter in ("episodes", "expansions"):
         assert after["collector"][counter] > before["collector"][counter]
-    assert after["elapsed"] >= before["elapsed"] + 2
+    assert after["elapsed"] > before["elapsed"]
     assert after["learner"]["steps"] >= before["learner"]["steps"]
     times = [row.minutes for row in read_rows(out / "progress.csv")]
     assert times == sorted(times)
@@ -162,6 +172,21 @@ def test_interrupt_ends_in_good_order(problems: Path, tmp_path: Path) -> None:
     assert json.loads((out / "status.json").read_text())["state"] == "interrupted"
     assert (out / "model.onnx").exists()
     assert (out / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "state"), [(RuntimeError, "failed"), (MemoryError, "failed"), (KeyboardInterrupt, "interrupted")]
+)
+def test_whatever_ends_a_run_is_its_status(
+    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], state: str
+) -> None:
+    def run(trainer: Trainer) -> None:
+        raise error
+
+    monkeypatch.setattr(Trainer, "run", run)
+    with pytest.raises(RuntimeError) if error is RuntimeError else nullcontext():
+        assert cli.main(options_of(problems, tmp_path / "run", 1)) != ExitCode.SUCCESS
+    assert json.loads((tmp_path / "run" / "status.json").read_text())["state"] == state
 
 
 def test_several_seeds_keep_the_best(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

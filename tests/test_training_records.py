@@ -81,6 +81,24 @@ def test_an_unsolved_episode_has_an_empty_plan(tower: LiftedTask) -> None:
     assert len(copy.transitions()[0]) == 0
 
 
+def test_a_plan_needs_its_transitions(tower: LiftedTask) -> None:
+    """Expansions and plan length come first; the kind of a transition is its last number."""
+    native, unsolved = searched(tower, 3, 0)
+    record = unsolved.export()
+    for length in (1, 5):
+        record[1] = length
+        with pytest.raises(_core.CoreInputError, match="another plan than it says"):
+            _core.Episode.restore(native, record)
+    record = searched(tower, 5000, 3)[1].export(plan_only=True)
+    assert record[-1] == 1
+    for change in ({1: record[1] - 1}, {1: -1}, {1: 0}, {-1: 0}, {-1: 2}):
+        damaged = record.copy()
+        for place, number in change.items():
+            damaged[place] = number
+        with pytest.raises(_core.CoreInputError, match="another plan than it says"):
+            _core.Episode.restore(native, damaged)
+
+
 def test_damaged_records(tower: LiftedTask) -> None:
     """Whatever is wrong with a record, it is an error or harmless, never a crash."""
     native, episode = searched(tower, 200, 1)
@@ -97,7 +115,7 @@ def test_damaged_records(tower: LiftedTask) -> None:
         damaged[rng.integers(len(record))] = rng.choice([-1, 0, 1, 7, 2**31 - 1, -(2**31)])
         try:
             copy = _core.Episode.restore(native, damaged)
-            assert len(copy.plan) == max(0, copy.plan_length) or not copy.solved
+            assert len(copy.plan) == max(0, copy.plan_length)
         except _core.CoreInputError:
             refused += 1
     assert refused > 100

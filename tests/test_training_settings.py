@@ -25,7 +25,14 @@ def test_every_hyper_parameter_is_documented_and_an_option() -> None:
 
 def test_toml_round_trip(tmp_path: Path) -> None:
     changed = replace(
-        TrainingConfig(), d=16, weights=(1.5, 3.0, 7.0), huber=False, pool="sum", learning_rate=3e-5, seed=9
+        TrainingConfig(),
+        d=16,
+        wastar_weights=(1.5, 3.0, 7.0),
+        message_hidden=24,
+        huber=False,
+        pool="sum",
+        learning_rate=3e-5,
+        seed=9,
     )
     inputs = RunInputs(domain='a "quoted" \\ name.pddl', train="ü", seeds=3, workers=2, command="gsp-train --x 'y z'")
     file = tmp_path / "config.toml"
@@ -40,24 +47,31 @@ def test_toml_round_trip(tmp_path: Path) -> None:
 
 def test_options_override_the_file() -> None:
     options = cli.parser().parse_args(
-        ["--learning-rate", "0.01", "--weights", "2", "3", "--no-huber", "--pool-weights", "1", "2", "3"]
+        ["--learning-rate", "0.01", "--wastar-weights", "2", "3", "--no-huber", "--pool-weights", "1", "2", "3"]
     )
     given = given_options(options)
-    assert given == {"learning_rate": 0.01, "weights": [2.0, 3.0], "huber": False, "pool_weights": [1.0, 2.0, 3.0]}
+    assert given == {
+        "learning_rate": 0.01,
+        "wastar_weights": [2.0, 3.0],
+        "huber": False,
+        "pool_weights": [1.0, 2.0, 3.0],
+    }
     config = make_config({"d": 8, "learning_rate": 0.5, **given})
-    assert (config.d, config.learning_rate, config.weights, config.huber) == (8, 0.01, (2.0, 3.0), False)
+    assert (config.d, config.learning_rate, config.wastar_weights, config.huber) == (8, 0.01, (2.0, 3.0), False)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("learning_rat = 0.1", "unknown key learning_rat; the keys are d, layers"),
+        ("weights = [2.0, 5.0]", "unknown key weights; the keys are .*wastar_weights"),
+        ("message_hidden = -8", "message_hidden = -8 not negative"),
         ("d = 1.5", r"d is 1.5; it must be a whole number"),
         ("d = true", r"d is True; it must be a whole number"),
         ("huber = 1", "huber is 1; it must be true or false"),
         ("pool = 'cat'", "pool is 'cat'"),
         ("pool_weights = [1, 2]", "pool_weights must be a list of 3 numbers"),
-        ("weights = 2", "weights must be a list of numbers"),
+        ("wastar_weights = 2", "wastar_weights must be a list of numbers"),
         ("minutes = nan", "minutes is nan; it must be finite"),
         ("minutes = -1", "minutes must be positive"),
         ("checkpoint_every = 61", "checkpoint_every must lie between 0 and 60"),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,8 @@ pytest.importorskip("onnxruntime", reason="the training extra is not installed")
 
 from training_support import TINY, Listener, Memory, tiny_sets
 
-from gsp_fd.export.graph import build_model, flat_weights
-from gsp_fd.export.weights import graph_weights
+from gsp_fd.export.writer import model_bytes
+from gsp_fd.inference import NativeNetwork, OnnxSession
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instance_sets import InstanceSets
 from gsp_fd.training.learning.collector_state import collector_state
@@ -40,9 +41,8 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> InstanceSets:
 @pytest.fixture
 def fleet(sets: InstanceSets) -> Iterator[Fleet]:
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")
-    trainer = Trainer(sets, CONFIG, Listener(), Memory())
-    model = build_model(sets.metadata, graph_weights(trainer.learner.average), refreshable=True).SerializeToString()
-    result = Fleet(1, "", CONFIG, sets.metadata, (sets.training_tasks, sets.validation_tasks), model)
+    tasks, model_of = (sets.training_tasks, sets.validation_tasks), partial(model_bytes, metadata=sets.metadata)
+    result = Fleet(1, "", CONFIG, sets.metadata, tasks, model_of)
     yield result
     result.close()
     ray.shutdown()
@@ -53,17 +53,20 @@ def test_workers_never_import_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_a_worker_searches_as_the_learner_does(sets: InstanceSets) -> None:
-    """The same weights in ONNX Runtime and torch give the same validation; episodes come back whole."""
-    trainer = Trainer(sets, CONFIG, Listener(), Memory())
-    weights = graph_weights(trainer.learner.average)
-    model = build_model(sets.metadata, weights, refreshable=True).SerializeToString()
-    worker = SearchWorker(1, sets.training_tasks, sets.validation_tasks, sets.metadata, CONFIG, model)
-    score = worker.validate(flat_weights(weights))
-    expected = validate(sets.validation, trainer.learner.q_function, CONFIG)
+@pytest.mark.parametrize(("aggregation", "backend"), [("max", NativeNetwork), ("smoothmax", OnnxSession)])
+def test_a_worker_searches_as_the_learner_does(sets: InstanceSets, aggregation: str, backend: type) -> None:
+    """The planner's networks and torch give the same validation; episodes come back whole."""
+    config = replace(CONFIG, aggregation=aggregation)
+    sets = replace(sets, metadata=replace(sets.metadata, network=config.network()))
+    trainer = Trainer(sets, config, Listener(), Memory())
+    model = model_bytes(trainer.learner.average, sets.metadata)
+    worker = SearchWorker(1, sets.training_tasks, sets.validation_tasks, sets.metadata, config)
+    score = worker.validate(model)
+    expected = validate(sets.validation, trainer.learner.q_function, config)
     assert score == replace(expected, negated_rmse=score.negated_rmse)
     assert score.rmse == pytest.approx(expected.rmse, rel=1e-3)
-    harvest = worker.collect(7, flat_weights(weights), collector_state(trainer.collector))
+    harvest = worker.collect(7, model, collector_state(trainer.collector))
+    assert isinstance(worker.backend, backend)
     assert harvest.version == 7
     assert harvest.found
     assert {found.record.dtype for found in harvest.found} == {np.dtype(np.int32)}
@@ -92,7 +95,7 @@ def test_a_lost_worker_is_replaced(sets: InstanceSets, fleet: Fleet) -> None:
     assert memory.best
     assert trainer.collector.episodes == sum(record.episodes for record in trainer.collector.pools.records)
     # Weights that are too old: what was found with them is dropped.
-    fleet.publish(10**6, flat_weights(graph_weights(trainer.learner.average)))
+    fleet.publish(10**6, trainer.learner.average)
     before = trainer.collector.episodes
     while not fleet.stale:
         for item in fleet.poll(trainer.collector, 1.0)[0]:

@@ -36,6 +36,8 @@ class TrainingConfig:
     """Width of an embedding (paper: 32)."""
     layers: int = 8
     """Rounds of message passing (paper: not given)."""
+    message_hidden: int = 0
+    """Hidden units of a relation's MLP; 0: its arity times d (paper: not given)."""
     aggregation: str = "max"
     """max, smoothmax or logsumexp (paper: smoothmax)."""
     alpha: float = 8.0
@@ -48,7 +50,7 @@ class TrainingConfig:
     """Satisfied and unsatisfied goals in different relations (paper: no)."""
 
     # Search
-    weights: tuple[float, ...] = (2.0, 5.0)
+    wastar_weights: tuple[float, ...] = (2.0, 5.0)
     """w of WA*; each episode takes one, more often those that solve more (paper: 2)."""
     budget: int = 400
     """Expansions of an episode (paper: 60 s)."""
@@ -133,8 +135,8 @@ class TrainingConfig:
                 raise config_error(f"{name} must lie between 0 and 1")
         if not 0 < self.checkpoint_every <= 60:
             raise config_error("checkpoint_every must lie between 0 and 60 seconds")
-        if not self.weights or len(self.pool_weights) != 3:
-            raise config_error("weights needs at least one number, pool_weights three")
+        if not self.wastar_weights or len(self.pool_weights) != 3:
+            raise config_error("wastar_weights needs at least one number, pool_weights three")
 
     def network(self) -> NetworkConfig:
         """The part that concerns the network."""

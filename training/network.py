@@ -2,7 +2,7 @@
 
 Equations, for every atom q = p(o_1, ..., o_k) and L layers with shared weights:
     (m_1, ..., m_k) = MLP_p([X(o_1), ..., X(o_k)])                position-wise messages, one MLP per relation
-    X(o) <- X(o) + MLP_U([X(o), Agg of the messages to o])         then layer norm, unless norm = "none"
+    X(o) <- X(o) + MLP_U([X(o), Agg of the messages to o])         then layer norm
     Q(s, a) = MLP_Q([X(o_a), Pool of all nodes of s])                   or MLP_A(X(o_a)) + MLP_V(Pool), readout = "sum"
 All MLPs have one hidden layer with SiLU. A residual message, m_i + X(o_i), would be the same network: it adds X(o) to
 whatever maximum over the messages to o, and MLP_U's first layer sees X(o) anyway. The output layers of MLP_p and MLP_U
@@ -107,7 +107,7 @@ class RelationalNetwork(nn.Module):
             {str(a): RelationMlps(members[a], a * d, config.hidden_of(a)) for a in sorted(members)}
         )
         self.update = mlp(2 * d, 2 * d, d, bias=False)
-        self.norm = nn.LayerNorm(d) if config.norm == "post" else nn.Identity()
+        self.norm = nn.LayerNorm(d)
         self.phi = mlp(d, d, d) if config.pool == "phi" else nn.Identity()
         self.readout = mlp(2 * d if config.readout == "concat" else d, 2 * d, 1)
         self.value = mlp(d, 2 * d, 1) if config.readout == "sum" else nn.Identity()

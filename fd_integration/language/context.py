@@ -11,7 +11,7 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.fd_integration.language.features import Component
 
 if TYPE_CHECKING:
-    from gsp_fd.model import LearnedHeuristic
+    from gsp_fd.model import Model
     from gsp_fd.pddl import LiftedTask
     from gsp_fd.task import Task
 
@@ -63,8 +63,8 @@ class Context:
     batch_size: int = 1
     model_options: dict[str, Any] = field(default_factory=dict)
     """Defaults for learned evaluators from the command line: model, device, threads, symmetry."""
-    learned: list[LearnedHeuristic] = field(default_factory=list)
-    """The learned heuristics built so far; with any, searches run on the lifted task."""
+    models: list[Model] = field(default_factory=list)
+    """The models of the learned heuristics built so far."""
     on_lifted: bool = False
     """Searches run on the lifted task, even if it was grounded for some heuristic."""
     cost_type: str = "normal"
@@ -94,10 +94,7 @@ class Context:
         if self.ground is not None and not self.on_lifted:
             return _core.GroundSpace(self.ground)
         symmetry = self.on_lifted and self.model_options.get("symmetry", "objects") == "objects"
-        space = _core.LiftedSpace(self.task.native_lifted(), symmetry)
-        for learned in self.learned:
-            learned.space = space
-        return space
+        return _core.LiftedSpace(self.task.native_lifted(), symmetry)
 
     def lifted_task(self, feature: str) -> LiftedTask:
         """The lifted task, for a feature that needs objects and schemas."""
@@ -122,7 +119,7 @@ class Context:
 
     def fresh(self) -> Context:
         """The same context with nothing built yet: evaluators belong to one search."""
-        return replace(self, _built={}, learned=[])
+        return replace(self, _built={}, models=[])
 
     def with_cost_type(self, cost_type: str) -> Context:
         """The same context for a task whose costs are adjusted once more; built objects are shared."""

@@ -16,15 +16,14 @@ DEVICES = EnumType(
 
 
 def _gsp(context: Context, values: dict[str, Any]) -> _core.Heuristic:
-    from gsp_fd.model import LearnedHeuristic, Model, find_model
+    from gsp_fd.model import Model, find_model
 
     task = context.lifted_task("gsp")
     chosen = {**{"model": "auto", "device": "auto", "threads": 1}, **context.model_options}
     chosen |= {name: values[name] for name in ("model", "device", "threads") if values[name] is not None}
     model = Model(find_model(chosen["model"], task), device=chosen["device"], threads=chosen["threads"])
-    learned = LearnedHeuristic(model, task, context.task.native_lifted(), values["description"])
-    context.learned.append(learned)
-    return learned.native
+    context.models.append(model)
+    return model.heuristic(task, context.task.native_lifted(), values["description"])
 
 
 GSP = Feature(

@@ -79,10 +79,10 @@ class Run:
         native_log = self.interrupts.deferred(self.log.native) if spec.verbosity != "silent" else None
         start = time.process_time()
         space = self.context.new_space()
-        for learned in self.context.learned:
-            self.interrupts.wait_in(learned.of_states)
-            self.interrupts.wait_in(learned.of_operators)
-            self.log.search(f"Model: {learned.model.describe()}")
+        for model in self.context.models:
+            if callable(model.backend.q_function):
+                self.interrupts.wait_in(model.backend.q_function)
+            self.log.search(f"Model: {model.describe()}")
         self.interrupts.set_alarm(None)
         result = self.interrupts.allowed(_core.search)(
             space,

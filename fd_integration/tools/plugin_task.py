@@ -19,10 +19,10 @@ from gsp_fd.fd_integration.run.plans import write_atomically
 from gsp_fd.fd_integration.tools.pddl_files import find_pddl_files, load_lifted
 from gsp_fd.inference import NativeNetwork
 from gsp_fd.model import find_model, relation_specs, task_fit_problems
-from gsp_fd.model_format import ModelMetadata, read_metadata, read_weights, weights_prefix
+from gsp_fd.model_format import ModelMetadata, read_metadata, read_model, weights_of, weights_prefix
 from gsp_fd.pddl import LiftedTask
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 def task_text(task: LiftedTask, model: Path) -> bytes:
@@ -88,13 +88,13 @@ def _weights(metadata: ModelMetadata, model: Path) -> Lines:
             str(model),
             exit_code=ExitCode.SEARCH_UNSUPPORTED,
         )
-    arrays = read_weights(model)
+    arrays = weights_of(read_model(model), str(model))
     try:
         NativeNetwork(network, metadata.relations, arrays, kept=0)
     except CoreInputError as error:
         message = f"the model is damaged: {error.args[0]}"
         raise InputError(message, str(model), exit_code=ExitCode.SEARCH_INPUT_ERROR) from None
-    yield "network", network.d, network.layers, network.norm, network.pool
+    yield "network", network.d, network.layers, network.pool
     yield from (("weights", name, array.astype(">f4").tobytes().hex()) for name, array in arrays.items())
 
 

@@ -6,15 +6,15 @@
 #include "encoder.h"
 #include "episode.h"
 #include "network_weights.h"
+#include "q_heuristic.h"
 
 namespace gsp {
 namespace {
 
 /// A NumPy view of one array of a batch, which keeps the batch alive.
 template<class T>
-nb::object view(nb::handle owner, std::vector<T> &values, size_t columns) {
-    if (columns == 0) return nb::cast(nb::ndarray<nb::numpy, T>(values.data(), {values.size()}, owner));
-    return nb::cast(nb::ndarray<nb::numpy, T>(values.data(), {values.size() / columns, columns}, owner));
+nb::ndarray<nb::numpy, T, nb::ndim<1>> view(nb::handle owner, std::vector<T> &values) {
+    return {values.data(), {values.size()}, owner};
 }
 
 Rows rows_from(const IntArray &begin, const IntArray &values) {
@@ -42,18 +42,55 @@ EncodedBatch encode_states(const std::vector<const Encoder *> &encoders, const s
 }
 
 /// relations: (name, arity, hidden units)
-NetworkWeights weights_from_python(int64_t d, int64_t layers, const std::string &norm, const std::string &pool,
+NetworkWeights weights_from_python(int64_t d, int64_t layers, const std::string &pool,
                                    const std::vector<std::tuple<std::string, int64_t, int64_t>> &relations,
                                    const std::map<std::string, FloatArray> &weights) {
-    NetworkShape shape{d, layers, norm, pool, {}};
+    NetworkShape shape{d, layers, pool, {}};
     for (const auto &[name, arity, hidden] : relations) shape.relations.push_back({name, arity, hidden});
     NamedArrays arrays;
     for (const auto &[name, array] : weights) arrays.emplace(name, std::span(array.data(), array.size()));
     return weights_from(shape, arrays);
 }
 
+/// A Q-function in Python, such as a session of ONNX Runtime. The batch is its own only during the call.
+class PythonQFunction {
+public:
+    explicit PythonQFunction(nb::callable function)
+        : function_(new nb::callable(std::move(function)), [](nb::callable *held) {
+              nb::gil_scoped_acquire gil;
+              delete held;
+          }) {}
+    std::vector<float> operator()(const EncodedBatch &batch) const {
+        nb::gil_scoped_acquire gil;
+        try {
+            auto q = nb::cast<FloatArray>((*function_)(nb::cast(batch, nb::rv_policy::reference)));
+            return {q.data(), q.data() + q.size()};
+        } catch (nb::python_error &error) {
+            if (error.matches(PyExc_MemoryError)) throw std::bad_alloc();
+            throw;
+        }
+    }
+
+private:
+    std::shared_ptr<nb::callable> function_;
+};
+
+std::shared_ptr<Heuristic> native_q_heuristic(std::shared_ptr<const Encoder> encoder, std::shared_ptr<Network> network,
+                                              double messages_per_call, std::string name, std::string model) {
+    if (encoder->relations() != network->relations()) throw nb::value_error("the encoder has other relations than the network");
+    return std::make_shared<QHeuristic>(
+        std::move(encoder), [network = std::move(network)](const EncodedBatch &batch) { return network->q_values(batch); },
+        messages_per_call, std::move(name), std::move(model));
+}
+
+std::shared_ptr<Heuristic> python_q_heuristic(std::shared_ptr<const Encoder> encoder, nb::callable q_function,
+                                              double messages_per_call, std::string name, std::string model) {
+    return std::make_shared<QHeuristic>(std::move(encoder), PythonQFunction(std::move(q_function)), messages_per_call,
+                                        std::move(name), std::move(model));
+}
+
 template<class T, class Field>
-nb::object column(const Episode &episode, Field &&field) {
+auto column(const Episode &episode, Field &&field) {
     std::vector<T> out;
     for (const Transition &t : episode.transitions()) out.push_back(static_cast<T>(field(t)));
     return to_numpy(std::move(out));
@@ -66,15 +103,18 @@ void bind_encoder(nb::module_ &m) {
         .def_prop_ro("relations", [](nb::handle self) {
             auto &batch = nb::cast<EncodedBatch &>(self);
             nb::list out;
-            for (size_t r = 0; r < batch.relations.size(); ++r)
-                out.append(view(self, batch.relations[r], batch.arities[r]));
+            for (size_t r = 0; r < batch.relations.size(); ++r) {
+                auto columns = static_cast<size_t>(batch.arities[r]);
+                auto &rows = batch.relations[r];
+                out.append(nb::ndarray<nb::numpy, int64_t>(rows.data(), {rows.size() / columns, columns}, self));
+            }
             return out;
         })
         .def_prop_ro("messages", &EncodedBatch::messages, "Arguments of all atoms.")
-        .def_prop_ro("node_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).node_state, 0); })
-        .def_prop_ro("action_node", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_node, 0); })
-        .def_prop_ro("action_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_state, 0); })
-        .def_prop_ro("state_sizes", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).state_sizes, 0); });
+        .def_prop_ro("node_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).node_state); })
+        .def_prop_ro("action_node", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_node); })
+        .def_prop_ro("action_state", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).action_state); })
+        .def_prop_ro("state_sizes", [](nb::handle self) { return view(self, nb::cast<EncodedBatch &>(self).state_sizes); });
     nb::class_<Encoder>(m, "Encoder", "States with their actions as tensors of a relational network.")
         .def("__init__", [](Encoder *self, std::shared_ptr<const LiftedTask> task,
                             const std::vector<std::tuple<std::string, int32_t, int32_t>> &relations) {
@@ -95,17 +135,26 @@ void bind_encoder(nb::module_ &m) {
         }, "space"_a, "states"_a, "begin"_a, "operators"_a,
              "operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order.");
     nb::class_<Network>(m, "Network", "Q(s, a) of a relational network with max aggregation and a sum as its readout, on the CPU.")
-        .def("__init__", [](Network *self, int64_t d, int64_t layers, const std::string &norm, const std::string &pool,
+        .def("__init__", [](Network *self, int64_t d, int64_t layers, const std::string &pool,
                             const std::vector<std::tuple<std::string, int64_t, int64_t>> &relations,
                             const std::map<std::string, FloatArray> &weights, size_t kept) {
-            new (self) Network(weights_from_python(d, layers, norm, pool, relations, weights), kept);
-        }, nb::kw_only(), "d"_a, "layers"_a, "norm"_a, "pool"_a, "relations"_a, "weights"_a, "kept"_a = Network::default_kept,
+            new (self) Network(weights_from_python(d, layers, pool, relations, weights), kept);
+        }, nb::kw_only(), "d"_a, "layers"_a, "pool"_a, "relations"_a, "weights"_a, "kept"_a = Network::default_kept,
              "relations: (name, arity, hidden units); weights: the flat arrays of the ONNX file by name; "
              "kept: classes of nodes whose embeddings are kept from one call to the next, about.")
         .def("q_values", [](Network &network, const EncodedBatch &batch) {
             if (batch.arities.size() != network.relations()) throw nb::value_error("the batch has other relations");
-            return to_numpy(network.q_values(batch));
+            std::vector<float> q;
+            {
+                nb::gil_scoped_release release;
+                q = network.q_values(batch);
+            }
+            return to_numpy(std::move(q));
         }, "batch"_a, "Q of every action of the batch, in its order.");
+    m.def("q_heuristic", native_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "messages_per_call"_a, "name"_a,
+          "model"_a, "-Q(s, a) of a native network as a heuristic.");
+    m.def("q_heuristic", python_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "messages_per_call"_a, "name"_a,
+          "model"_a, "The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.");
     m.def("applicable_rows", [](StateSpace &space, IntArray states) {
         Rows rows;
         for (size_t i = 0; i < states.size(); ++i) {

@@ -103,7 +103,7 @@ SearchResult run_search(StateSpace &space, OpenListPtr open, EvaluatorPtr f, std
     SearchResult result;
     {
         nb::gil_scoped_release release;
-        result = search(space, options, watch);
+        result = search(space, std::move(options), watch);
     }
     return result;
 }

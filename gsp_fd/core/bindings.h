@@ -43,10 +43,10 @@ inline nb::str to_str(std::string_view text) {
 }
 
 template<class T>
-nb::object to_numpy(std::vector<T> values) {
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
     auto *owned = new std::vector<T>(std::move(values));
     nb::capsule owner(owned, [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+    return {owned->data(), {owned->size()}, owner};
 }
 
 inline void check_state(const StateSpace &space, int32_t state) {

@@ -125,12 +125,7 @@ gsp_kind gsp_batch_add(gsp_task *task, int32_t state) {
 
 size_t gsp_batch_messages(const gsp_task *task) { return task->batch.messages(); }
 
-void gsp_batch_clear(gsp_task *task) {
-    EncodedBatch &batch = task->batch;
-    for (auto &relation : batch.relations) relation.clear();
-    for (auto *array : {&batch.node_state, &batch.action_node, &batch.action_state}) array->clear();
-    batch.state_sizes.clear();
-}
+void gsp_batch_clear(gsp_task *task) { task->batch.clear(); }
 
 const int64_t *gsp_batch_action_states(const gsp_task *task, size_t *count) {
     *count = task->batch.action_state.size();

@@ -33,12 +33,20 @@ struct EncodedBatch {
         for (const auto &relation : relations) count += relation.size();
         return count;
     }
+    /// Takes all states out.
+    void clear() {
+        for (auto &relation : relations) relation.clear();
+        for (auto *array : {&node_state, &action_node, &action_state}) array->clear();
+        state_sizes.clear();
+    }
 };
 
 class Encoder {
 public:
     Encoder(std::shared_ptr<const LiftedTask> task, std::vector<RelationSpec> relations);
 
+    const LiftedTask &task() const { return *task_; }
+    size_t relations() const { return relations_.size(); }
     /// Row i of `operators` are the actions of states[i] that get a node, in this order.
     EncodedBatch encode(LiftedSpace &space, std::span<const int32_t> states, const Rows &operators) const;
     /// A batch without states, and one more state of any space of this encoder's task for it: a batch may mix tasks.

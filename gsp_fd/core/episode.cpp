@@ -4,138 +4,118 @@
 #include <limits>
 
 namespace gsp {
+namespace {
 
-Episode::Episode(std::shared_ptr<const LiftedTask> task, EpisodeOptions options)
-    : space_(std::move(task), options.symmetry), options_(std::move(options)) {
-    int32_t initial = space_.initial_state();
-    own_atoms_ = space_.database().atoms().size();
-    for (auto *heuristic : {&options_.dead_ends, &options_.guide}) {
-        if (!*heuristic) continue;
-        *heuristic = (*heuristic)->clone();  // many episodes run side by side
-        if (!*heuristic) throw InputError("this heuristic cannot serve several episodes at once");
-        (*heuristic)->bind(space_);
-    }
-    if (discover(initial, -1)) pending_ = initial;
-    else done_ = true;
-    if (nodes_[initial].kind == TransitionKind::goal) plan_length_ = 0;
+constexpr float unbounded = -std::numeric_limits<float>::infinity();
+
+/// Many episodes run side by side, each with heuristics of its own.
+void make_own(std::shared_ptr<Heuristic> &heuristic) {
+    if (!heuristic) return;
+    heuristic = heuristic->clone();
+    if (!heuristic) throw InputError("this heuristic cannot serve several episodes at once");
 }
 
-/// Sets up the node of a new state. True if its actions are to be evaluated.
-bool Episode::discover(int32_t state, int32_t parent) {
-    nodes_.resize(space_.num_states());
-    Node &node = nodes_[state];
-    node.parent = parent;
-    if (parent >= 0) {
-        const Transition &t = transitions_[parent];
-        node.depth = nodes_[t.state].depth + 1;
-        node.g = nodes_[t.state].g - t.cost;
-    }
-    space_.load(state);
-    node.first_action = actions_.size();
-    if (space_.is_goal()) {
-        node.kind = TransitionKind::goal;
-        return false;
-    }
-    double value = 0;
-    if (options_.dead_ends) options_.dead_ends->evaluate({&state, 1}, &value);
-    if (value == dead_end) {
-        node.kind = TransitionKind::dead_end;
-        return false;
-    }
-    if (options_.guide) options_.guide->evaluate({&state, 1}, &node.guide);
-    space_.load(state);
-    space_.applicable(actions_);
-    node.num_actions = static_cast<uint32_t>(actions_.size() - node.first_action);
-    if (node.num_actions == 0) node.kind = TransitionKind::dead_end;
-    return node.num_actions > 0;
+}  // namespace
+
+Episode::Episode(std::shared_ptr<const LiftedTask> task, bool symmetry)
+    : space_(std::move(task), symmetry), own_atoms_(space_.database().atoms().size()),
+      watch_(std::numeric_limits<double>::infinity(), 0, nullptr) {}
+
+Episode::Episode(std::shared_ptr<const LiftedTask> task, EpisodeOptions options) : Episode(std::move(task), options.symmetry) {
+    make_own(options.dead_ends);
+    make_own(options.guide);
+    SearchOptions search;
+    search.open = open_list(options);
+    search.dead_ends = options.dead_ends;
+    search.lazy = true;
+    search.max_expansions = options.budget;
+    search.steps = &steps_;
+    search_ = start_search(space_, std::move(search), watch_);
+    advance();
 }
 
-void Episode::feed(std::span<const float> q) {
-    if (pending_ < 0) throw InputError("the episode waits for no Q-values");
-    const Node &node = nodes_[pending_];
-    if (q.size() != node.num_actions) throw InputError("one Q-value per action is needed");
-    if (options_.guide) {
-        taken_.resize(nodes_.size());
-        taken_[pending_].assign(q.size(), 0);
-    }
-    for (size_t a = 0; a < q.size(); ++a) {
-        double value = q[a];
-        Item item{node.g + options_.weight * value, 0, arrivals_++, pending_, static_cast<int32_t>(a)};
-        if (options_.greedy) item.key = node.depth, item.second = value;
-        frontier_.push_back(item);
-        std::push_heap(frontier_.begin(), frontier_.end());
-        if (!options_.guide) continue;
-        item.key = -node.guide;
-        item.second = value;
-        guided_.push_back(item);
-        std::push_heap(guided_.begin(), guided_.end());
-    }
-    pending_ = -1;
-}
-
-bool Episode::take(Item &item) {
-    while (true) {
-        guided_turn_ = options_.guide && !guided_turn_;
-        auto *frontier = guided_turn_ ? &guided_ : &frontier_;
-        if (frontier->empty()) frontier = guided_turn_ ? &frontier_ : &guided_;
-        if (frontier->empty()) return false;
-        std::pop_heap(frontier->begin(), frontier->end());
-        item = frontier->back();
-        frontier->pop_back();
-        if (!options_.guide) return true;
-        char &taken = taken_[item.state][item.action];
-        if (taken) continue;
-        taken = 1;
-        return true;
-    }
+OpenListPtr Episode::open_list(const EpisodeOptions &options) const {
+    std::shared_ptr<Heuristic> q = make_awaited();
+    OpenListPtr open = options.greedy
+                           ? make_depth_first_open_list(q)
+                           : make_ordered_open_list({make_sum({make_g(), make_weighted(q, options.weight)})}, false, false);
+    if (!options.guide) return open;
+    return make_alternation_open_list({make_ordered_open_list({options.guide, q}, false, false), open}, 0);
 }
 
 bool Episode::advance() {
     if (pending_ >= 0) return true;
-    Item item{};
-    while (!done_) {
-        if (expansions_ >= options_.budget || !take(item)) {
-            done_ = true;
-            break;
-        }
-        follow(item);
-        if (pending_ >= 0) return true;
+    if (!search_) return false;
+    if (search_->advance()) {
+        pending_ = search_->waiting()[0];
+        auto row = search_->awaited()[0];
+        actions_of_.resize(space_.num_states());
+        actions_of_[pending_] = {actions_.size(), row.size()};
+        actions_.insert(actions_.end(), row.begin(), row.end());
     }
-    return false;
+    take_over();
+    if (pending_ < 0) finish();
+    return pending_ >= 0;
 }
 
-void Episode::follow(const Item &item) {
-    ++expansions_;
-    int32_t op = actions(item.state)[item.action];
-    auto known = static_cast<int32_t>(space_.num_states());
-    space_.load(item.state);
-    int32_t successor = space_.apply(op);
-    auto number = static_cast<int32_t>(transitions_.size());
-    transitions_.push_back({item.state, item.action, successor, space_.cost(op),
-                            -std::numeric_limits<float>::infinity(), TransitionKind::inner});
-    if (successor >= known && discover(successor, number)) pending_ = successor;
-    transitions_.back().kind = nodes_[successor].kind;
-    if (nodes_[successor].kind == TransitionKind::goal) back_up(number);
+void Episode::feed(std::span<const float> q) {
+    if (pending_ < 0) throw InputError("the episode waits for no Q-values");
+    search_->feed(q);
+    pending_ = -1;
 }
 
-/// Gives every transition on the path its return, a lower bound on what can be had from there.
-void Episode::back_up(int32_t transition) {
-    done_ = true;
-    goal_transition_ = transition;
-    plan_length_ = 0;
-    float bound = 0;
-    for (int32_t t = transition; t >= 0; t = nodes_[transitions_[t].state].parent) {
-        bound -= static_cast<float>(transitions_[t].cost);
-        transitions_[t].bound = bound;
-        ++plan_length_;
+/// Makes transitions of the steps that the search took.
+void Episode::take_over() {
+    for (auto [state, op, successor] : steps_) {
+        auto known = actions(state);
+        auto action = static_cast<int32_t>(std::find(known.begin(), known.end(), op) - known.begin());
+        bool dead = search_->is_dead_end(successor) || actions(successor).empty();
+        transitions_.push_back({state, action, successor, space_.cost(op), unbounded,
+                                dead ? TransitionKind::dead_end : TransitionKind::inner});
     }
+    steps_.clear();
+    expansions_ = search_->result().expanded;
 }
 
+void Episode::finish() {
+    if (const SearchResult &result = search_->result(); result.outcome == Outcome::solved) {
+        plan_length_ = static_cast<int64_t>(result.plan.size());
+        if (plan_length_ > 0) transitions_.back().kind = TransitionKind::goal;
+        bound_plan();
+    }
+    search_.reset();
+}
+
+std::span<const int32_t> Episode::actions(int32_t state) const {
+    if (static_cast<size_t>(state) >= actions_of_.size()) return {};
+    return {actions_.data() + actions_of_[state].first, actions_of_[state].count};
+}
+
+/// The numbers of the transitions of the plan, which the transition to a goal ends.
 std::vector<int32_t> Episode::plan_transitions() const {
-    std::vector<int32_t> path;
-    for (int32_t t = goal_transition_; t >= 0; t = nodes_[transitions_[t].state].parent) path.push_back(t);
+    auto last = std::find_if(transitions_.begin(), transitions_.end(),
+                             [](const Transition &t) { return t.kind == TransitionKind::goal; });
+    if (last == transitions_.end()) return {};
+    // The first transition to a state discovered it; states are numbered as they are discovered.
+    std::vector<int32_t> discovery(space_.num_states(), -1), path;
+    for (size_t number = 0; number < transitions_.size(); ++number) {
+        const Transition &t = transitions_[number];
+        if (discovery[t.successor] < 0 && t.successor > t.state) discovery[t.successor] = static_cast<int32_t>(number);
+    }
+    for (auto t = static_cast<int32_t>(last - transitions_.begin()); t >= 0; t = discovery[transitions_[t].state])
+        path.push_back(t);
     std::reverse(path.begin(), path.end());
     return path;
+}
+
+/// Gives every transition of the plan its return, a lower bound on what can be had from there.
+void Episode::bound_plan() {
+    std::vector<int32_t> path = plan_transitions();
+    float bound = 0;
+    for (auto t = path.rbegin(); t != path.rend(); ++t) {
+        bound -= static_cast<float>(transitions_[*t].cost);
+        transitions_[*t].bound = bound;
+    }
 }
 
 std::vector<std::string> Episode::plan() const {

@@ -1,15 +1,15 @@
-// A GSP search episode (Algorithm 1 of the paper) that stops whenever it needs Q-values, so that many episodes can share one
-// call of the network. It keeps every transition it meets; training takes its states and actions from here.
+// A GSP search episode (Algorithm 1 of the paper): a best-first search that waits for Q-values, so that many episodes can share
+// one call of the network, and what training learns from it: its states with their actions, and every transition it took.
 #pragma once
 
-#include "encoder.h"
-#include "evaluator.h"
+#include "lifted_space.h"
+#include "search.h"
 
 namespace gsp {
 
 struct EpisodeOptions {
-    double weight = 2;           // w in f(s, a) = g(s) + w Q(s, a)
-    int64_t budget = 400;        // expansions, that is pairs taken from the frontier
+    double weight = 2;           // w in f(s, a) = g(s) - w Q(s, a)
+    int64_t budget = 400;        // expansions
     bool greedy = false;         // the policy: best action of the deepest state first
     bool symmetry = true;
     std::shared_ptr<Heuristic> dead_ends;  // infinite value: a dead end
@@ -42,51 +42,35 @@ public:
     int64_t plan_length() const { return plan_length_; }
     const std::vector<Transition> &transitions() const { return transitions_; }
     LiftedSpace &space() { return space_; }
-    std::span<const int32_t> actions(int32_t state) const {
-        return {actions_.data() + nodes_[state].first_action, nodes_[state].num_actions};
-    }
+    /// Applicable actions of a state that was neither a goal nor known to be a dead end.
+    std::span<const int32_t> actions(int32_t state) const;
     /// Names of the plan's actions.
     std::vector<std::string> plan() const;
     /// The episode as numbers that mean the same in another process; optionally only the plan with its states.
     std::vector<int32_t> record(bool plan_only);
 
 private:
-    struct Node {
-        int32_t parent = -1;  // transition that discovered the state
-        int32_t depth = 0;
-        double g = 0;         // return so far, that is the negated cost
-        size_t first_action = 0;
-        uint32_t num_actions = 0;
-        TransitionKind kind = TransitionKind::inner;
-        double guide = 0;
+    struct Actions {
+        size_t first = 0, count = 0;  // in actions_
     };
-    struct Item {
-        double key, second;
-        int64_t arrival;
-        int32_t state, action;
-        bool operator<(const Item &o) const {  // the largest is taken first
-            if (key != o.key) return key < o.key;
-            if (second != o.second) return second < o.second;
-            return arrival > o.arrival;
-        }
-    };
-    bool discover(int32_t state, int32_t parent);
-    bool take(Item &item);
-    void follow(const Item &item);
-    void back_up(int32_t transition);
+    Episode(std::shared_ptr<const LiftedTask> task, bool symmetry);
+    OpenListPtr open_list(const EpisodeOptions &options) const;
+    void take_over();
+    void finish();
     std::vector<int32_t> plan_transitions() const;
+    void bound_plan();
 
     LiftedSpace space_;
-    EpisodeOptions options_;
-    std::vector<Node> nodes_;
+    size_t own_atoms_;  // atoms that every space of the task numbers alike
     std::vector<int32_t> actions_;
+    std::vector<Actions> actions_of_;  // by state
     std::vector<Transition> transitions_;
-    std::vector<Item> frontier_, guided_;
-    std::vector<std::vector<char>> taken_;  // per state and action; only with two frontiers
-    bool guided_turn_ = false, done_ = false;
-    size_t own_atoms_ = 0;  // atoms that every space of the task numbers alike
-    int64_t arrivals_ = 0, expansions_ = 0, plan_length_ = -1;
-    int32_t pending_ = -1, goal_transition_ = -1;
+    int64_t expansions_ = 0, plan_length_ = -1;
+    int32_t pending_ = -1;
+
+    Watch watch_;                     // never ends anything
+    std::vector<Step> steps_;         // those that are no transitions yet
+    std::unique_ptr<Search> search_;  // until the episode is over
 };
 
 }  // namespace gsp

@@ -1,6 +1,6 @@
 // Finished episodes as flat numbers, so that search workers can send them and checkpoints can keep them.
 //
-// A record is: expansions, plan length, number of the goal's transition; then four lists, each with its length in front:
+// A record is: expansions, plan length; then four lists, each with its length in front:
 // the atoms that the task's own numbering lacks (predicate, objects...), the states (count, atoms...), the operators (schema,
 // objects...) with the states' actions (count, operators...), and the transitions (state, action, successor, cost, kind).
 #include "episode.h"
@@ -66,10 +66,10 @@ std::vector<int32_t> Episode::record(bool plan_only) {
     } else {
         kept.resize(transitions_.size());
         std::iota(kept.begin(), kept.end(), 0);
-        used_states.resize(nodes_.size());
+        used_states.resize(space_.num_states());
         std::iota(used_states.begin(), used_states.end(), 0);
     }
-    Renumbering states(std::move(used_states), nodes_.size());
+    Renumbering states(std::move(used_states), space_.num_states());
     std::vector<int32_t> used_atoms, used_operators;
     auto own = static_cast<int32_t>(own_atoms_);
     for (int32_t state : states.old) {
@@ -80,9 +80,7 @@ std::vector<int32_t> Episode::record(bool plan_only) {
     const TupleTable &table = space_.database().atoms();
     Renumbering atoms(std::move(used_atoms), table.size()), operators(std::move(used_operators), space_.num_operators());
 
-    auto goal = std::find(kept.begin(), kept.end(), goal_transition_);
-    std::vector<int32_t> out{static_cast<int32_t>(expansions_), static_cast<int32_t>(plan_length_),
-                             goal == kept.end() ? -1 : static_cast<int32_t>(goal - kept.begin())};
+    std::vector<int32_t> out{static_cast<int32_t>(expansions_), static_cast<int32_t>(plan_length_)};
     auto list = [&](size_t size) { out.push_back(static_cast<int32_t>(size)); };
     list(atoms.old.size());
     for (int32_t atom : atoms.old) {
@@ -110,19 +108,12 @@ std::vector<int32_t> Episode::record(bool plan_only) {
 }
 
 std::unique_ptr<Episode> Episode::restore(std::shared_ptr<const LiftedTask> task, std::span<const int32_t> record) {
-    EpisodeOptions options;
-    options.symmetry = false;
-    auto episode = std::make_unique<Episode>(std::move(task), std::move(options));
+    std::unique_ptr<Episode> episode(new Episode(std::move(task), false));
     Episode &e = *episode;
     const LiftedTask &t = e.space_.task();
-    e.done_ = true;
-    e.pending_ = -1;
-    e.nodes_.clear();
-    e.actions_.clear();
     Reader in(record);
     e.expansions_ = in.next();
     e.plan_length_ = in.next(-1);
-    int32_t goal = in.next(-1);
     for (int32_t count = in.next(), i = 0; i < count; ++i) {
         int32_t predicate = in.next(0, t.predicates.size());
         if (!t.fluent[predicate]) throw InputError("the record of an episode does not fit its task");
@@ -145,33 +136,27 @@ std::unique_ptr<Episode> Episode::restore(std::shared_ptr<const LiftedTask> task
         append(tuple, in.take_objects(t.schemas[tuple[0]].parameters.size(), t.objects.size()));
         operators.push_back(e.space_.insert_action(tuple));
     }
-    e.nodes_.resize(num_states);
-    for (Node &node : e.nodes_) {
-        node.first_action = e.actions_.size();
-        for (int32_t op : in.take(in.next())) e.actions_.push_back(operators[Reader::in_range(op, 0, num_operators)]);
-        node.num_actions = static_cast<uint32_t>(e.actions_.size() - node.first_action);
+    for (int32_t state = 0; state < num_states; ++state) {
+        auto row = in.take(in.next());
+        e.actions_of_.push_back({e.actions_.size(), row.size()});
+        for (int32_t op : row) e.actions_.push_back(operators[Reader::in_range(op, 0, num_operators)]);
     }
-    int32_t num_transitions = in.next();
-    for (int32_t number = 0; number < num_transitions; ++number) {
+    for (int32_t count = in.next(), i = 0; i < count; ++i) {
         Transition r{};
         r.state = in.next(0, num_states);
-        r.action = in.next(0, e.nodes_[r.state].num_actions);
+        r.action = in.next(0, static_cast<int64_t>(e.actions(r.state).size()));
         r.successor = in.next(0, num_states);
         r.cost = in.next();
         r.bound = -std::numeric_limits<float>::infinity();
         r.kind = static_cast<TransitionKind>(in.next(0, 3));
-        Node &node = e.nodes_[r.successor];
-        node.kind = r.kind;
-        // States are numbered as they are discovered, which also excludes cycles among the parents.
-        if (node.parent < 0 && r.successor > r.state) {
-            node.parent = number;
-            node.depth = e.nodes_[r.state].depth + 1;
-            node.g = e.nodes_[r.state].g - r.cost;
-        }
         e.transitions_.push_back(r);
     }
     in.end();
-    if (goal >= 0) e.back_up(Reader::in_range(goal, 0, num_transitions));
+    std::vector<int32_t> plan = e.plan_transitions();
+    if (static_cast<int64_t>(plan.size()) != std::max<int64_t>(e.plan_length_, 0) ||
+        (!plan.empty() && e.transitions_[plan[0]].state != e.space_.initial_state()))
+        throw InputError("the record of an episode has another plan than it says");
+    e.bound_plan();
     return episode;
 }
 

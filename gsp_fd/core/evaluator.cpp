@@ -47,6 +47,16 @@ private:
     StateSpace *space_ = nullptr;
 };
 
+class Awaited final : public Heuristic {
+public:
+    Awaited() : Heuristic("q") {}
+    void bind(StateSpace &) override {}
+    void evaluate(std::span<const int32_t>, double *) override { throw std::logic_error("nobody awaits values of states"); }
+    bool per_operator() const override { return true; }
+    bool awaited() const override { return true; }
+    bool safe() const override { return false; }
+};
+
 class G final : public Evaluator {
 public:
     double value(double g, const double *) const override { return g; }
@@ -103,6 +113,7 @@ std::shared_ptr<Heuristic> make_blind(CostType cost_type, std::string name) {
     return std::make_shared<Blind>(cost_type, std::move(name));
 }
 std::shared_ptr<Heuristic> make_goal_count(std::string name) { return std::make_shared<GoalCount>(std::move(name)); }
+std::shared_ptr<Heuristic> make_awaited() { return std::make_shared<Awaited>(); }
 EvaluatorPtr make_g() { return std::make_shared<G>(); }
 EvaluatorPtr make_constant(double value) { return std::make_shared<Constant>(value); }
 EvaluatorPtr make_weighted(EvaluatorPtr evaluator, double weight) {

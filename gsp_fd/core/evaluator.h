@@ -60,6 +60,8 @@ public:
     virtual void evaluate_operators(std::span<const int32_t> /*states*/, const Rows & /*operators*/, double * /*values*/) {
         throw std::logic_error("heuristic " + name + " has no values for operators");
     }
+    /// True if these values come from whoever runs the search, which stops for them: see Search::advance.
+    virtual bool awaited() const { return false; }
     /// True if a dead end is one for sure.
     virtual bool safe() const { return true; }
 
@@ -72,6 +74,8 @@ public:
 
 std::shared_ptr<Heuristic> make_blind(CostType cost_type, std::string name);
 std::shared_ptr<Heuristic> make_goal_count(std::string name);
+/// A Q-function whose values come from outside.
+std::shared_ptr<Heuristic> make_awaited();
 EvaluatorPtr make_g();
 EvaluatorPtr make_constant(double value);
 EvaluatorPtr make_weighted(EvaluatorPtr evaluator, double weight);

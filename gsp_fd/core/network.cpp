@@ -154,9 +154,8 @@ void Network::compute(const Graph &graph, const Classes &old, std::span<const in
             std::fill_n(aggregated_.data() + i * width, width, 0.0f);
     }
     std::vector<float> x(nodes.size() * width);
-    const bool norm = !weights_.norm_weight.empty();
-    update(weights_.update, norm ? weights_.norm_weight.data() : nullptr, weights_.norm_bias.data(), count, before.data(),
-           aggregated_.data(), x.data());
+    update(weights_.update, weights_.norm_weight.data(), weights_.norm_bias.data(), count, before.data(), aggregated_.data(),
+           x.data());
     if (!last) {
         embeddings_.insert(embeddings_.end(), x.begin(), x.end());
         return;

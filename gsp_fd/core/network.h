@@ -21,7 +21,7 @@ struct NetworkWeights {
     Pool pool = Pool::phi;
     std::vector<Mlp> relations;                // inputs = outputs = arity d
     Mlp update, phi, action_value, state_value;  // phi only for Pool::phi; the values have one output, padded to 8
-    std::vector<float> norm_weight, norm_bias;   // empty: no layer norm
+    std::vector<float> norm_weight, norm_bias;
 };
 
 class Network {

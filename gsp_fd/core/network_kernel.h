@@ -35,7 +35,7 @@ void pass_messages(const RelationMessages &call);
 void multiply(int64_t rows, int64_t inputs, int64_t columns, const float *x, const float *w, const float *bias, float *result);
 /// result[rows, outputs] = mlp(x[rows, inputs])
 void apply(const Mlp &mlp, int64_t rows, const float *x, float *result);
-/// result[rows, d] = before + mlp([before, aggregated]), normalised by layer norm if it has a weight.
+/// result[rows, d] = before + mlp([before, aggregated]), normalised by layer norm.
 void update(const Mlp &mlp, const float *norm_weight, const float *norm_bias, int64_t rows, const float *const *before,
             const float *aggregated, float *result);
 

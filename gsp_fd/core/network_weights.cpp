@@ -44,7 +44,6 @@ NetworkWeights weights_from(const NetworkShape &shape, const NamedArrays &arrays
     const int64_t d = shape.d;
     if (!is_width(d) || shape.layers < 1)
         throw InputError("d must be a multiple of 8, at most " + std::to_string(MAX_WIDTH) + ", and layers positive");
-    if (shape.norm != "post" && shape.norm != "none") throw InputError("unknown norm '" + shape.norm + "'");
     NetworkWeights out;
     out.d = d;
     out.layers = shape.layers;
@@ -56,10 +55,8 @@ NetworkWeights weights_from(const NetworkShape &shape, const NamedArrays &arrays
         out.relations.push_back(mlp_from(arrays, name, arity * d, hidden, arity * d, false));
     }
     out.update = mlp_from(arrays, "update", 2 * d, 2 * d, d, false);
-    if (shape.norm == "post") {
-        out.norm_weight = array(arrays, "norm.weight", d);
-        out.norm_bias = array(arrays, "norm.bias", d);
-    }
+    out.norm_weight = array(arrays, "norm.weight", d);
+    out.norm_bias = array(arrays, "norm.bias", d);
     if (out.pool == Pool::phi) out.phi = mlp_from(arrays, "phi", d, d, d, true);
     out.action_value = value_from(arrays, "readout", d);
     out.state_value = value_from(arrays, "value", d);

@@ -13,7 +13,7 @@ struct NetworkShape {
         int64_t arity, hidden;
     };
     int64_t d = 0, layers = 0;
-    std::string norm, pool;  // as gsp_fd/model_format.py names them
+    std::string pool;  // as gsp_fd/model_format.py names it
     std::vector<Relation> relations;
 };
 

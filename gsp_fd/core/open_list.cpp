@@ -246,6 +246,7 @@ public:
     bool preferred_only() const override {
         return std::all_of(lists_.begin(), lists_.end(), [](const OpenListPtr &list) { return list->preferred_only(); });
     }
+    bool repeats() const override { return true; }
     void boost_preferred() override {
         for (size_t i = 0; i < lists_.size(); ++i) {
             if (lists_[i]->preferred_only()) priorities_[i] -= boost_;

@@ -36,6 +36,8 @@ public:
     virtual bool preferred_only() const { return preferred_only_; }
     /// True if an entry that leads to a known state is no expansion: a policy sees where it would go before it goes.
     virtual bool looks_ahead() const { return false; }
+    /// True if what is inserted once may come out more than once.
+    virtual bool repeats() const { return false; }
 
 protected:
     virtual void do_insert(Entry entry, const Placement &at) = 0;

@@ -1,7 +1,10 @@
 #include "search.h"
 
 #include <algorithm>
-#include <cmath>
+#include <random>
+#include <unordered_set>
+
+#include "search_reports.h"
 
 namespace gsp {
 namespace {
@@ -16,38 +19,66 @@ struct Node {
     int32_t real_g = 0;
 };
 
-std::string number(double value) {
-    if (value == dead_end) return "infinity";
-    return std::to_string(std::llround(value));
-}
-
-class BestFirst {
+class BestFirst final : public Search {
 public:
-    BestFirst(StateSpace &space, const SearchOptions &options, Watch &watch)
-        : space_(space), options_(options), watch_(watch), open_(*options.open), random_(options.seed) {
+    BestFirst(StateSpace &space, SearchOptions options, Watch &watch)
+        : space_(space), options_(std::move(options)), watch_(watch), open_(*options_.open), random_(options_.seed),
+          initial_(space.initial_state()) {
         open_.clear();
         open_.collect(heuristics_);
-        if (options.f) options.f->collect(heuristics_);
-        for (const auto &heuristic : options.preferred) heuristic->collect(heuristics_);
+        if (options_.f) options_.f->collect(heuristics_);
+        for (const auto &heuristic : options_.preferred) heuristic->collect(heuristics_);
+        if (options_.dead_ends) options_.dead_ends->collect(heuristics_);
         for (size_t i = 0; i < heuristics_.size(); ++i) {
             heuristics_[i]->slot = static_cast<int32_t>(i);
             heuristics_[i]->bind(space);
-            per_operator_ = per_operator_ || (options.lazy && heuristics_[i]->per_operator());
+            per_operator_ = per_operator_ || (options_.lazy && heuristics_[i]->per_operator());
         }
-        best_.assign(heuristics_.size(), dead_end);
+        // Each pair is an expansion of its own, and taking it again from another list of an alternation leads to nothing
+        // new: so it is taken once, in the planner as in training. Without a Q-function it is taken from every list and
+        // costs nothing, as in Fast Downward.
+        each_once_ = per_operator_ && open_.repeats();
         result_.complete = !open_.preferred_only();
         values_ = SegmentedRows<double>(std::max<size_t>(heuristics_.size(), 1));
+        operator_values_.resize(heuristics_.size());
+        space_.set_watch(&watch_);
     }
 
-    ~BestFirst() { space_.set_watch(nullptr); }
+    ~BestFirst() override { space_.set_watch(nullptr); }
     BestFirst(const BestFirst &) = delete;
 
+    bool advance() override {
+        if (nodes_.size() == 0) begin();
+        while (!over_ && !awaits_) {
+            place_waiting();
+            if (take()) evaluate_waiting();
+        }
+        return awaits_;
+    }
+    std::span<const int32_t> waiting() const override { return batch_; }
+    const Rows &awaited() const override { return batch_operators_; }
+    void feed(std::span<const float> q) override {
+        if (!awaits_) throw InputError("the search waits for no Q-values");
+        if (q.size() != batch_operators_.values.size()) throw InputError("one Q-value per action is needed");
+        for (Heuristic *heuristic : heuristics_)
+            if (heuristic->awaited()) {
+                std::transform(q.begin(), q.end(), operator_values_[heuristic->slot].begin(), [](float value) {
+                    if (!std::isfinite(value)) throw InputError("the network yields Q-values that are no numbers");
+                    return -double(value);
+                });
+                take_least(*heuristic);
+            }
+        awaits_ = false;
+    }
+    bool is_dead_end(int32_t state) const override {
+        return nodes_[state]->status == static_cast<uint32_t>(Status::dead);
+    }
+    const SearchResult &result() const override { return result_; }
+
     SearchResult run() {
-        space_.set_watch(&watch_);
         double start = cpu_seconds();
         try {
-            if (begin())
-                while (step()) {}
+            if (advance()) throw std::logic_error("nobody hands in the values that this search awaits");
         } catch (const Stopped &stopped) {
             finish(stopped.reason == Stop::time ? Outcome::time
                    : stopped.reason == Stop::memory ? Outcome::memory : Outcome::interrupted);
@@ -73,6 +104,7 @@ private:
     Status status(int32_t state) { return static_cast<Status>(nodes_[state]->status); }
     void set_status(int32_t state, Status status) { nodes_[state]->status = static_cast<uint32_t>(status); }
     void finish(Outcome outcome) {
+        over_ = true;
         result_.outcome = outcome;
         if (outcome != Outcome::exhausted) result_.complete = false;
     }
@@ -83,25 +115,18 @@ private:
         }
     }
 
-    bool begin() {
-        initial_ = space_.initial_state();
+    void begin() {
         grow_nodes();
         space_.load(initial_);
         waiting_.push_back({initial_, true});
         if (options_.lazy && space_.is_goal()) return reached_goal(initial_);
         evaluate_waiting();
-        log_initial();
-        if (!place_waiting()) log("Initial state is a dead end.");
-        return true;
-    }
-    void log_initial() {
-        for (Heuristic *heuristic : heuristics_)
-            log("Initial heuristic value for " + heuristic->name + ": " + number(values_[initial_][heuristic->slot]));
+        reports_.initial(values_[initial_]);
     }
 
-    /// Takes a batch from the open list, evaluates what it leads to and places that. False when the search is over.
-    bool step() {
-        if (options_.progress) report_progress();
+    /// Takes a batch from the open list and looks where it leads. False when the search is over.
+    bool take() {
+        reports_.progress();
         for (int32_t taken = 0; taken < options_.batch_size && !open_.empty();) {
             watch_.throw_if_expired();
             if (result_.expanded >= options_.max_expansions) {
@@ -109,32 +134,22 @@ private:
                 return false;
             }
             Entry entry = open_.pop();
-            bool counts = false;
-            bool goal = options_.lazy ? follow(entry, counts) : expand(entry.state, counts);
-            if (goal) return false;
-            taken += counts;
+            if (each_once_ && !taken_.insert(number_of(entry.state, entry.op)).second) continue;
+            taken += options_.lazy ? follow(entry) : expand(entry.state);
+            if (over_) return false;
         }
-        if (waiting_.empty() && open_.empty()) {
-            finish(Outcome::exhausted);
-            return false;
-        }
-        evaluate_waiting();
-        place_waiting();
-        return true;
+        if (waiting_.empty() && open_.empty()) finish(Outcome::exhausted);
+        return !over_;
     }
+    static int64_t number_of(int32_t state, int32_t op) { return (int64_t{state} << 32) | op; }
 
-    /// Eager: closes a state and generates its successors. True at a goal.
-    bool expand(int32_t state, bool &counts) {
+    /// Eager: closes a state and generates its successors. True if that is an entry of the batch.
+    bool expand(int32_t state) {
         if (status(state) != Status::open) return false;
-        counts = true;
         set_status(state, Status::closed);
         space_.load(state);
-        if (space_.is_goal()) {
-            report_f(state);
-            reached_goal(state);
-            return true;
-        }
-        report_f(state);
+        reports_.f(nodes_[state]->g, values_[state]);
+        if (space_.is_goal()) return reached_goal(state), true;
         ++result_.expanded;
         prefer(state);
         space_.load(state);
@@ -142,7 +157,7 @@ private:
         space_.applicable(operators_);
         order_successors();
         for (int32_t op : operators_) generate(state, op);
-        return false;
+        return true;
     }
     void generate(int32_t state, int32_t op) {
         const Node parent = *nodes_[state];
@@ -178,8 +193,8 @@ private:
         }
     }
 
-    /// Lazy: applies an operator of an evaluated state. True at a goal.
-    bool follow(Entry entry, bool &counts) {
+    /// Lazy: applies an operator of an evaluated state. True if that is an entry of the batch.
+    bool follow(Entry entry) {
         const Node parent = *nodes_[entry.state];
         int64_t real_g = int64_t{parent.real_g} + space_.cost(entry.op), next_g = int64_t{parent.g} + adjusted(entry.op);
         if (over_bound(real_g, next_g)) return false;
@@ -187,45 +202,50 @@ private:
         int32_t successor = space_.apply(entry.op);
         grow_nodes();
         ++result_.generated;
+        if (options_.steps) options_.steps->push_back({entry.state, entry.op, successor});
         auto g = static_cast<uint32_t>(next_g);
         Node &node = *nodes_[successor];
         bool known = successor == initial_ || node.parent >= 0;
-        if (per_operator_ && !(known && open_.looks_ahead())) {
-            ++result_.expanded;
-            counts = true;
-        }
+        bool expands = per_operator_ && !(known && open_.looks_ahead());
+        result_.expanded += expands;
         if (known) {
-            if (node.status == static_cast<uint32_t>(Status::dead) || !options_.reopen || g >= node.g) return false;
+            if (node.status == static_cast<uint32_t>(Status::dead) || !options_.reopen || g >= node.g) return expands;
             if (node.status == static_cast<uint32_t>(Status::closed)) ++result_.reopened;
         }
-        counts = true;
         bool waits = known && node.status == static_cast<uint32_t>(Status::fresh);
         node = {entry.state, entry.op, g, static_cast<uint32_t>(Status::fresh), static_cast<int32_t>(real_g)};
         space_.load(successor);
         if (space_.is_goal()) return reached_goal(successor), true;
         if (!waits) waiting_.push_back({successor, false});
-        return false;
+        return true;
     }
 
-    /// Fills the values of the waiting states, and in a lazy search their operators.
+    // ---- evaluation
+
+    /// Fills the values of the waiting states, and in a lazy search their operators; those of awaited heuristics come later.
     void evaluate_waiting() {
         batch_.clear();
-        for (const Waiting &w : waiting_) batch_.push_back(w.state);
-        if (options_.lazy) collect_operators();
-        for (Heuristic *heuristic : heuristics_)
-            if (heuristic->per_operator() && options_.lazy) evaluate_operators(*heuristic);
-            else if (heuristic->batched()) evaluate_batch(*heuristic);
         batch_preferred_ = Rows{};
-        for (int32_t state : batch_) {
+        for (const Waiting &w : waiting_) {
             watch_.throw_if_expired();
-            if (options_.lazy) evaluate_preferred(state);
+            batch_.push_back(w.state);
+            if (options_.lazy) evaluate_preferred(w.state);
             for (Heuristic *heuristic : heuristics_) {
-                if (heuristic->batched() || (options_.lazy && (heuristic->per_operator() || prefers(heuristic)))) continue;
-                heuristic->evaluate({&state, 1}, &values_[state][heuristic->slot]);
+                if (!alone(*heuristic) || (options_.lazy && prefers(heuristic))) continue;
+                heuristic->evaluate({&w.state, 1}, &values_[w.state][heuristic->slot]);
                 ++result_.evaluations;
             }
             ++result_.evaluated;
         }
+        if (batch_.empty()) return;
+        if (options_.lazy) collect_operators();
+        for (Heuristic *heuristic : heuristics_)
+            if (heuristic->per_operator() && options_.lazy) evaluate_operators(*heuristic);
+            else if (!alone(*heuristic)) evaluate_batch(*heuristic);
+    }
+    /// Evaluated one state after another, and before those that are not.
+    bool alone(const Heuristic &heuristic) const {
+        return !heuristic.batched() && !(options_.lazy && heuristic.per_operator());
     }
     /// Lazy search evaluates a state just before it is expanded, so the preferred operators come with the value.
     void evaluate_preferred(int32_t state) {
@@ -241,18 +261,25 @@ private:
                            [&](const auto &other) { return other.get() == heuristic; });
     }
     void evaluate_batch(Heuristic &heuristic) {
-        if (batch_.empty()) return;
         batch_values_.resize(batch_.size());
         heuristic.evaluate(batch_, batch_values_.data());
         result_.evaluations += static_cast<int64_t>(batch_.size());
         for (size_t i = 0; i < batch_.size(); ++i) values_[batch_[i]][heuristic.slot] = batch_values_[i];
     }
     void evaluate_operators(Heuristic &heuristic) {
-        if (batch_.empty()) return;
         auto &values = operator_values_[heuristic.slot];
         values.resize(batch_operators_.values.size());
-        heuristic.evaluate_operators(batch_, batch_operators_, values.data());
         result_.evaluations += static_cast<int64_t>(batch_.size());
+        if (heuristic.awaited() && !values.empty()) {
+            awaits_ = true;
+            return;
+        }
+        if (!values.empty()) heuristic.evaluate_operators(batch_, batch_operators_, values.data());
+        take_least(heuristic);
+    }
+    /// The value of a state is the least of its operators'.
+    void take_least(const Heuristic &heuristic) {
+        const auto &values = operator_values_[heuristic.slot];
         for (size_t i = 0; i < batch_.size(); ++i) {
             double least = dead_end;
             for (int32_t k = batch_operators_.begin[i]; k < batch_operators_.begin[i + 1]; ++k)
@@ -260,30 +287,36 @@ private:
             values_[batch_[i]][heuristic.slot] = least;
         }
     }
+    /// Certain dead ends have no operators that are worth a value.
     void collect_operators() {
         batch_operators_.begin.assign(1, 0);
         batch_operators_.values.clear();
-        operator_values_.resize(heuristics_.size());
         for (int32_t state : batch_) {
-            space_.load(state);
-            space_.applicable(batch_operators_.values);
+            bool dead = std::any_of(heuristics_.begin(), heuristics_.end(), [&](const Heuristic *heuristic) {
+                return alone(*heuristic) && heuristic->safe() && values_[state][heuristic->slot] == dead_end;
+            });
+            if (!dead) {
+                space_.load(state);
+                space_.applicable(batch_operators_.values);
+            }
             batch_operators_.close();
         }
     }
 
-    /// Puts the evaluated states (eager) or their operators (lazy) on the open list. True if anything was placed.
-    bool place_waiting() {
-        bool placed = false;
+    // ---- placement
+
+    /// Puts the evaluated states (eager) or their operators (lazy) on the open list.
+    void place_waiting() {
         for (size_t i = 0; i < waiting_.size(); ++i) {
             int32_t state = waiting_[i].state;
             Placement at{double(nodes_[state]->g), values_[state], waiting_[i].preferred};
-            if (is_dead_end(at)) {
+            if (prune(at)) {
                 set_status(state, Status::dead);
                 ++result_.dead_ends;
+                if (state == initial_) reports_.line("Initial state is a dead end.");
                 continue;
             }
-            placed = true;
-            report_best(state);
+            if (reports_.best(nodes_[state]->g, values_[state])) open_.boost_preferred();
             if (options_.lazy) {
                 place_operators(i, state);
             } else {
@@ -292,7 +325,6 @@ private:
             }
         }
         waiting_.clear();
-        return placed;
     }
     void place_operators(size_t index, int32_t state) {
         set_status(state, Status::closed);
@@ -307,11 +339,12 @@ private:
                 if (heuristic->per_operator())
                     slots_[heuristic->slot] = operator_values_[heuristic->slot][batch_operators_.begin[index] + k];
             Placement at{double(nodes_[state]->g), slots_.data(), is_preferred(operators_[k])};
-            if (!per_operator_ || !is_dead_end(at)) open_.insert({state, operators_[k]}, at);
+            if (per_operator_ && prune(at)) continue;
+            if (each_once_) taken_.erase(number_of(state, operators_[k]));  // of a state that is reopened
+            open_.insert({state, operators_[k]}, at);
         }
     }
-
-    bool is_dead_end(const Placement &at) {
+    bool prune(const Placement &at) {
         for (Heuristic *heuristic : heuristics_)
             if (heuristic->safe() && at.slots[heuristic->slot] == dead_end) return true;
         if (!open_.is_dead_end(at)) return false;
@@ -351,82 +384,43 @@ private:
         result_.bounded = true;
         return true;
     }
-    bool reached_goal(int32_t state) {
+    void reached_goal(int32_t state) {
         finish(Outcome::solved);
-        result_.plan_cost = nodes_[state]->real_g;
         for (int32_t s = state; nodes_[s]->parent >= 0; s = nodes_[s]->parent) result_.plan.push_back(nodes_[s]->op);
         std::reverse(result_.plan.begin(), result_.plan.end());
         // Updated parents of closed states may have made the path cheaper than the node remembers.
-        result_.plan_cost = 0;
         for (int32_t op : result_.plan) result_.plan_cost += space_.cost(op);
-        return false;
-    }
-
-    // ---- reports
-
-    void log(const std::string &line) {
-        if (options_.log) options_.log(line);
-    }
-    void report_best(int32_t state) {
-        bool better = false;
-        for (Heuristic *heuristic : heuristics_) {
-            double value = values_[state][heuristic->slot];
-            if (value >= best_[heuristic->slot]) continue;
-            best_[heuristic->slot] = value;
-            log("New best heuristic value for " + heuristic->name + ": " + number(value));
-            better = true;
-        }
-        if (!better) return;
-        log("[g=" + std::to_string(nodes_[state]->g) + ", " + std::to_string(result_.evaluated) + " evaluated, " +
-            std::to_string(result_.expanded) + " expanded]");
-        open_.boost_preferred();
-    }
-    void report_f(int32_t state) {
-        if (!options_.f) return;
-        double f = options_.f->value(double(nodes_[state]->g), values_[state]);
-        if (result_.jumped && f <= last_f_) return;
-        last_f_ = f;
-        result_.jumped = true;
-        result_.expanded_jump = result_.expanded;
-        result_.reopened_jump = result_.reopened;
-        result_.evaluated_jump = result_.evaluated;
-        result_.generated_jump = result_.generated;
-        log("f = " + number(f) + ", " + std::to_string(result_.evaluated) + " evaluated, " +
-            std::to_string(result_.expanded) + " expanded");
-    }
-    void report_progress() {
-        auto now = std::chrono::steady_clock::now();
-        if (now < next_report_) return;
-        next_report_ = now + std::chrono::milliseconds(200);
-        options_.progress(result_.expanded, result_.evaluated, best_.empty() ? 0 : best_[0]);
     }
 
     StateSpace &space_;
-    const SearchOptions &options_;
+    const SearchOptions options_;
     Watch &watch_;
     OpenList &open_;
     std::mt19937_64 random_;
     SearchResult result_;
 
-    int32_t initial_ = 0;
+    const int32_t initial_;
     std::vector<Heuristic *> heuristics_;
-    bool per_operator_ = false;
+    SearchReports reports_{options_, heuristics_, result_};
+    bool per_operator_ = false, each_once_ = false, awaits_ = false, over_ = false;
     SegmentedRows<Node> nodes_;
     SegmentedRows<double> values_;
+    std::unordered_set<int64_t> taken_;
     std::vector<Waiting> waiting_;
     std::vector<int32_t> batch_, operators_, preferred_, preferred_buffer_;
     std::vector<double> batch_values_, slots_;
     Rows batch_operators_, batch_preferred_;
     std::vector<std::vector<double>> operator_values_;
-    std::vector<double> best_;
-    double last_f_ = 0;
-    std::chrono::steady_clock::time_point next_report_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
-SearchResult search(StateSpace &space, const SearchOptions &options, Watch &watch) {
-    return BestFirst(space, options, watch).run();
+std::unique_ptr<Search> start_search(StateSpace &space, SearchOptions options, Watch &watch) {
+    return std::make_unique<BestFirst>(space, std::move(options), watch);
+}
+
+SearchResult search(StateSpace &space, SearchOptions options, Watch &watch) {
+    return BestFirst(space, std::move(options), watch).run();
 }
 
 }  // namespace gsp

@@ -112,7 +112,6 @@ private:
         } else if (keyword == "network") {
             shape_.d = number("width");
             shape_.layers = number("layers");
-            shape_.norm = name();
             shape_.pool = name();
         } else if (keyword == "relation") {
             read_relation();

@@ -1,4 +1,4 @@
-"""Episodes in lockstep: many searches share each call of the network; each is exactly WA* over state-action pairs."""
+"""Episodes in lockstep: many searches share each call of the network; each is the planner's search, paused."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Collector:
         self.pools = pools
         self.config = config
         self.rng = rng
-        self.choice = WeightChoice(config.weights)
+        self.choice = WeightChoice(config.wastar_weights)
         self.running: list[Running] = []
         self.expansions = 0
         self.episodes = 0

@@ -19,8 +19,6 @@ import numpy.typing as npt
 from gsp_fd import _core
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.export.graph import flat_weights
-from gsp_fd.export.weights import graph_weights
 from gsp_fd.model_format import EncodedBatch
 from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.config import TrainingConfig
@@ -40,7 +38,7 @@ LEARN_SECONDS = 0.1
 TURN_SECONDS = 1.0
 """Without: how long it learns at most before it searches again, and sees to everything else."""
 PUBLISH_EVERY = 0.25
-"""Seconds between two versions of the weights for workers."""
+"""Seconds between two versions of the model for workers."""
 ROW_EVERY = 1.0
 """Seconds between two rows of progress."""
 RATE_WINDOW = 15.0
@@ -118,7 +116,11 @@ class Trainer:
     def _search(self) -> None:
         start = time.perf_counter()
         if self.fleet is None:
-            items = self.collector.step(self.learner.q_function)
+            try:
+                items = self.collector.step(self.learner.q_function)
+            except _core.CoreInputError as error:  # values that are no numbers
+                self._roll_back(str(error.args[0]))
+                return
             self.search_seconds += time.perf_counter() - start
         else:
             items = self._poll(self.fleet)
@@ -129,7 +131,7 @@ class Trainer:
 
     def _poll(self, fleet: Fleet) -> list[Running]:
         if self._is_due("publish", PUBLISH_EVERY) and fleet.version != self.learner.steps:
-            fleet.publish(self.learner.steps, self._flat_weights())
+            fleet.publish(self.learner.steps, self.learner.average)
         items, messages = fleet.poll(self.collector, 0.0 if self._learns else LEARN_SECONDS)
         for message in messages:
             self.watcher.message(message)
@@ -190,7 +192,7 @@ class Trainer:
             self._candidate = None  # its worker was lost
         if self._candidate is None and self._is_due("validation", self.config.validate_every):
             self._candidate = self._snapshot()
-            fleet.start_validation(self._flat_weights())
+            fleet.start_validation(self.learner.average)
 
     def _is_due(self, what: str, every: float) -> bool:
         self.elapsed = time.perf_counter() - self._start
@@ -219,9 +221,6 @@ class Trainer:
         }
         metadata = replace(self.sets.metadata, training=training)
         return Checkpoint.of(self.learner.average, metadata, batches=self._batches)
-
-    def _flat_weights(self) -> npt.NDArray[np.float32]:
-        return flat_weights(graph_weights(self.learner.average))
 
     # ---- checkpoints
 

@@ -1,7 +1,7 @@
-"""Search workers: Ray actors that run episodes with ONNX Runtime. A worker never imports torch.
+"""Search workers: Ray actors that run episodes as the planner evaluates models. A worker never imports torch.
 
-The learner keeps the pools, the replay buffers and the networks. A worker gets weights and a copy of the pools with
-every call, searches for a moment, and returns the episodes that ended, as flat arrays.
+The learner keeps the pools, the replay buffers and the networks. A worker gets a model, the bytes of an ONNX file, and
+a copy of the pools with every call, searches for a moment, and returns the episodes that ended, as flat arrays.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,8 @@ from gsp_fd import _core
 from gsp_fd.common.cluster import connect
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.model_format import OUTPUT, WEIGHTS_INPUT, EncodedBatch, ModelMetadata
+from gsp_fd.inference import Backend, backend_of
+from gsp_fd.model_format import ModelMetadata
 from gsp_fd.task import Task
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instances import TrainingInstance, make_instances
@@ -29,7 +30,9 @@ from gsp_fd.training.learning.episodes import Collector, Running
 from gsp_fd.training.learning.pools import Pools
 from gsp_fd.training.learning.validation import Score, validate
 
-Weights = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    from gsp_fd.training.network import RelationalNetwork
+
 QUEUE = 2
 """Calls that wait at a worker: while its results travel it goes on with the next."""
 LOST_AFTER = 300.0
@@ -50,7 +53,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Harvest:
-    """What a worker returns: the episodes that ended, the version of the weights, and the seconds it took."""
+    """What a worker returns: the episodes that ended, the version of the model, and the seconds it took."""
 
     found: list[Found]
     version: int
@@ -59,7 +62,7 @@ class Harvest:
 
 
 class SearchWorker:
-    """Runs episodes, and validations, with weights it is given. Lives in a process of its own."""
+    """Runs episodes, and validations, with models it is given. Lives in a process of its own."""
 
     def __init__(
         self,
@@ -68,45 +71,33 @@ class SearchWorker:
         validation_tasks: Sequence[Task],
         metadata: ModelMetadata,
         config: TrainingConfig,
-        model: bytes,
     ) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self.session: Any = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         self.metadata, self.config, self.validation_tasks = metadata, config, validation_tasks
         instances = make_instances(tasks, metadata)
         self.collector = Collector(instances, Pools(len(instances), config), config, random.Random(seed))
         self.validation: list[TrainingInstance] | None = None
-        self.weights: Weights = np.zeros(0, np.float32)
+        self.version: int | None = None
+        self.backend: Backend
 
-    def collect(self, version: int, weights: Weights, pools: dict[str, Any]) -> Harvest:
+    def collect(self, version: int, model: bytes, pools: dict[str, Any]) -> Harvest:
         """Searches for ``worker_seconds``; episodes that are not over then go on in the next call."""
         restore_pools(self.collector, pools)
-        self.weights = weights
+        if version != self.version:
+            self.version, self.backend = version, backend_of(model, self.metadata)
         start = time.perf_counter()
         found: list[Found] = []
         while (seconds := time.perf_counter() - start) < self.config.worker_seconds:
             found += [
                 Found(item.index, item.weight, item.guided, item.episode.export())
-                for item in self.collector.step(self.q_function)
+                for item in self.collector.step(self.backend.q_values)
             ]
         return Harvest(found, version, os.getpid(), seconds)
 
-    def validate(self, weights: Weights) -> Score:
-        """The score of some weights on the validation instances."""
+    def validate(self, model: bytes) -> Score:
+        """The score of a model on the validation instances."""
         if self.validation is None:
             self.validation = make_instances(self.validation_tasks, self.metadata)
-        self.weights = weights
-        return validate(self.validation, self.q_function, self.config)
-
-    def q_function(self, batch: EncodedBatch) -> npt.NDArray[np.float32]:
-        """Q-values of a native encoded batch."""
-        feeds = EncodedBatch.feeds(batch, self.metadata.relations)
-        (q,) = self.session.run([OUTPUT], feeds | {WEIGHTS_INPUT: self.weights})
-        return np.asarray(q, np.float32)
+        return validate(self.validation, backend_of(model, self.metadata).q_values, self.config)
 
 
 @dataclass
@@ -119,7 +110,7 @@ class _Call:
 
 
 class Fleet:
-    """All workers: gives them weights, takes their episodes, replaces those that are lost."""
+    """All workers: gives them models, takes their episodes, replaces those that are lost."""
 
     def __init__(
         self,
@@ -128,24 +119,25 @@ class Fleet:
         config: TrainingConfig,
         metadata: ModelMetadata,
         tasks: tuple[Sequence[Task], Sequence[Task]],
-        model: bytes,
+        model_of: Callable[[RelationalNetwork], bytes],
     ) -> None:
-        """``tasks``: for training and for validation; ``model``: refreshable ONNX; ``address``: of a cluster, or ""."""
+        """``tasks``: for training and validation; ``address``: of a cluster, or ""; ``model_of``: ONNX of a network."""
         self.ray = connect(count, address, needed_by="search workers need", otherwise="say --workers 0")
         self.config = config
         self.actor: Any = self.ray.remote(num_cpus=1, max_restarts=0)(SearchWorker)
-        self.arguments = [self.ray.put(part) for part in (*tasks, metadata, config, model)]
+        self.arguments = [self.ray.put(part) for part in (*tasks, metadata, config)]
+        self.model_of = model_of
         self.calls: dict[Any, _Call] = {}
         self.pids: dict[int, int] = {}
         self.losses, self.losses_in_a_row, self.stale, self.seconds = 0, 0, 0, 0.0
         self.score: Score | None = None
-        self.version, self._weights = -1, self.ray.put(np.zeros(0, np.float32))
+        self.version, self._model = -1, self.ray.put(b"")
         self._created = self._turn = 0
         self.workers = [self._create() for _ in range(count)]
 
-    def publish(self, version: int, weights: Weights) -> None:
-        """Weights for all calls from now on."""
-        self.version, self._weights = version, self.ray.put(weights)
+    def publish(self, version: int, network: RelationalNetwork) -> None:
+        """The network for all calls from now on; there must be one before the first."""
+        self.version, self._model = version, self.ray.put(self.model_of(network))
 
     def poll(self, collector: Collector, wait: float) -> tuple[list[Running], list[str]]:
         """Episodes that arrived, and messages about lost workers; waits at most ``wait`` seconds for the first one.
@@ -178,12 +170,12 @@ class Fleet:
         self._fill(collector)
         return items, messages
 
-    def start_validation(self, weights: Weights) -> None:
-        """Validates some weights beside the search; the result will be in ``score``."""
+    def start_validation(self, network: RelationalNetwork) -> None:
+        """Validates a network beside the search; the result will be in ``score``."""
         self.score = None
         self._turn = (self._turn + 1) % len(self.workers)
         worker = self._turn
-        reference = self.workers[worker].validate.remote(self.ray.put(weights))
+        reference = self.workers[worker].validate.remote(self.ray.put(self.model_of(network)))
         self.calls[reference] = _Call(worker, True, time.monotonic())
 
     @property
@@ -208,7 +200,7 @@ class Fleet:
         for number, worker in enumerate(self.workers):
             for _ in range(QUEUE - waiting.count(number)):
                 pools = pools or self.ray.put(collector_state(collector))
-                reference = worker.collect.remote(self.version, self._weights, pools)
+                reference = worker.collect.remote(self.version, self._model, pools)
                 self.calls[reference] = _Call(number, False, time.monotonic())
 
     def _harvest(self, worker: int, harvest: Harvest, instances: Sequence[TrainingInstance]) -> list[Running]:

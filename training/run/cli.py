@@ -19,7 +19,9 @@ from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.run.settings import RunInputs, add_options, given_options, make_config, option_of, read_toml
 
 if TYPE_CHECKING:
-    from gsp_fd.training.run.session import Session
+    from gsp_fd.training.run.folder import RunFolder
+
+    Run = tuple[RunFolder, TrainingConfig, RunInputs]
 
 EXAMPLES = """\
 examples:
@@ -69,8 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         _check_extra()
-        session = _resumed(options) if options.resume else _started(options, shlex.join(["gsp-train", *arguments]))
-        return session.run()
+        command = shlex.join(["gsp-train", *arguments])
+        folder, config, inputs = _resumed(options) if options.resume else _started(options, command)
+        from gsp_fd.training.run.session import Session
+
+        return Session(folder, config, inputs).run()
     except InputError as error:
         print(f"gsp-train: {error}", file=sys.stderr)
         return error.exit_code
@@ -95,10 +100,9 @@ def _check_extra() -> None:
         raise _error(f"training needs {', '.join(missing)}: pip install 'gsp-fd[train]'")
 
 
-def _started(options: argparse.Namespace, command: str) -> Session:
+def _started(options: argparse.Namespace, command: str) -> Run:
     """A new run, with its folder."""
     from gsp_fd.training.run.folder import RunFolder
-    from gsp_fd.training.run.session import Session
 
     values, inputs = read_toml(options.config) if options.config else ({}, {})
     config = make_config({**values, **given_options(options)})
@@ -115,14 +119,13 @@ def _started(options: argparse.Namespace, command: str) -> Session:
     _check_inputs(resolved)
     folder = RunFolder(options.out)
     folder.create(config, resolved)
-    return Session(folder, config, resolved)
+    return folder, config, resolved
 
 
-def _resumed(options: argparse.Namespace) -> Session:
+def _resumed(options: argparse.Namespace) -> Run:
     """A run that goes on."""
     from gsp_fd.training.checkpoint import write_atomically
     from gsp_fd.training.run.folder import RunFolder
-    from gsp_fd.training.run.session import Session
     from gsp_fd.training.run.settings import to_toml
 
     given = given_options(options)
@@ -137,7 +140,7 @@ def _resumed(options: argparse.Namespace) -> Session:
     inputs = replace(inputs, **changes)
     _check_inputs(inputs)
     write_atomically(folder.config, to_toml(config, inputs).encode())
-    return Session(folder, config, inputs)
+    return folder, config, inputs
 
 
 def _values(config: TrainingConfig) -> dict[str, Any]:

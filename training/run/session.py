@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,13 @@ import torch
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.export.graph import build_model
-from gsp_fd.export.weights import graph_weights
-from gsp_fd.export.writer import export_model
+from gsp_fd.export.writer import export_model, model_bytes
 from gsp_fd.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, write_atomically
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instance_sets import InstanceSets, load_sets
 from gsp_fd.training.learning.trainer import Trainer
 from gsp_fd.training.learning.validation import Score
 from gsp_fd.training.learning.workers import Fleet
-from gsp_fd.training.network import RelationalNetwork
 from gsp_fd.training.progress import CsvFile, Table, Watcher, Watchers, event_files, read_rows
 from gsp_fd.training.run.card import CardFacts, card_facts, card_text
 from gsp_fd.training.run.folder import RunFolder
@@ -116,7 +114,7 @@ class Session:
         inputs, validation = self.inputs, Path(self.inputs.validate) if self.inputs.validate else None
         # All seeds are judged by the same instances: those of the first one.
         sets = load_sets(Path(inputs.domain), Path(inputs.train), validation, self.config, self.folder.validation)
-        fleet = _fleet(sets, config, inputs) if inputs.workers else None
+        fleet = self._fleet(sets, config) if inputs.workers else None
         watchers = Watchers([Table()])
         store = FolderStore(folder, sets, config, inputs, watchers.message)
         trainer = self._trainer = Trainer(sets, config, watchers, store, fleet)
@@ -129,8 +127,9 @@ class Session:
             )
             folder.write_status({"state": "running", "minutes": trainer.elapsed / 60})
             trainer.run()
-        except InputError:
-            folder.write_status({"state": "failed", "minutes": trainer.elapsed / 60})
+        except BaseException as error:
+            state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+            folder.write_status({"state": state, "minutes": trainer.elapsed / 60})
             raise
         finally:
             self._trainer = None
@@ -138,6 +137,11 @@ class Session:
             if fleet is not None:
                 fleet.close()
         self._finish(folder, trainer, store)
+
+    def _fleet(self, sets: InstanceSets, config: TrainingConfig) -> Fleet:
+        tasks = (sets.training_tasks, sets.validation_tasks)
+        model_of = partial(model_bytes, metadata=sets.metadata)
+        return Fleet(self.inputs.workers, self.inputs.ray_address, config, sets.metadata, tasks, model_of)
 
     def _resume(self, trainer: Trainer, store: FolderStore) -> None:
         file, best = store.folder.checkpoint, store.folder.best
@@ -211,13 +215,6 @@ def _locked(folder: RunFolder) -> Iterator[None]:
             message = "another gsp-train is at work here"
             raise InputError(message, str(folder.path), exit_code=ExitCode.DRIVER_INPUT_ERROR) from None
         yield
-
-
-def _fleet(sets: InstanceSets, config: TrainingConfig, inputs: RunInputs) -> Fleet:
-    network = RelationalNetwork(sets.metadata.relations, sets.metadata.network)
-    model = build_model(sets.metadata, graph_weights(network), refreshable=True).SerializeToString()
-    tasks = (sets.training_tasks, sets.validation_tasks)
-    return Fleet(inputs.workers, inputs.ray_address, config, sets.metadata, tasks, model)
 
 
 def _add_files(watchers: Watchers, folder: RunFolder, resumed_at: float) -> None:
