@@ -153,9 +153,9 @@ def _checked(options: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _ours(name: str, description: str, options: tuple[str, ...], model: str, expansions: bool) -> Configuration:
-    from gsp_fd.fd_integration.language.syntax import mentions_gsp
+    from gsp_fd.fd_integration.language.registry import is_learned
 
-    learned = options[:2] == _LEARNED or mentions_gsp(options)
+    learned = options[:2] == _LEARNED or any(map(is_learned, options))
     shown = options
     if learned and "--model" not in options and not any("model=" in option.replace(" ", "") for option in options):
         shown = (*options, "--model", _without_folder(model))

@@ -54,7 +54,7 @@ def help_text() -> str:
         "usage: gsp-plan [DRIVER OPTIONS] FILES [COMPONENT OPTIONS]",
         _INTRODUCTION,
         _searches(),
-        *(_group(title, options) for title, options in GROUPS.items() if _applies(options)),
+        *(_group(title, options) for title, options in GROUPS.items()),
         _component_options(),
         _examples(),
         "Features of the search language: gsp-plan --show-features. Aliases: gsp-plan --show-aliases.",
@@ -82,12 +82,6 @@ def _searches() -> str:
     lines.append(_row("--search SEARCH", "a search in Fast Downward's language, see --show-features"))
     lines.append(_row("--evaluator NAME=DEFINITION", "names an evaluator for --search (--heuristic NAME=… also does)"))
     return "\n".join(lines)
-
-
-def _applies(options: list[Option]) -> bool:
-    """Options of learned heuristics are only shown where there are any."""
-    learned = any(parameter.name == "model" for row in FEATURES.values() for parameter in row.parameters)
-    return learned or all(option.target != "model" for option in options)
 
 
 def _group(title: str, options: list[Option]) -> str:

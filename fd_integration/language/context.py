@@ -28,8 +28,8 @@ class SearchSpec:
     reopen_closed: bool = False
     randomize_successors: bool = False
     preferred_successors_first: bool = False
-    random_seed: int = -1
-    batch_size: int = 1
+    random_seed: int = 0
+    batch_size: int
     cost_type: str = "normal"
     bound: int
     max_time: float
@@ -60,13 +60,10 @@ class Context:
     task: Task
     ground: Any = None
     """The ground task of the native core; None if nothing needs it."""
-    seed: int = 0
-    """Seed of searches that use the global random number generator (``random_seed=-1``)."""
-    batch_size: int = 1
-    model_options: dict[str, Any] = field(default_factory=dict)
-    """Defaults for learned evaluators from the command line: model, device, threads, symmetry."""
     learned: list[LearnedHeuristic] = field(default_factory=list)
     """The learned heuristics built so far; with any, searches run on the lifted task."""
+    symmetries: set[str] = field(default_factory=set)
+    """What they say about symmetry: there is none if one of them wants none."""
     on_lifted: bool = False
     """Searches run on the lifted task, even if it was grounded for some heuristic."""
     cost_type: str = "normal"
@@ -95,8 +92,7 @@ class Context:
         """A state space with nothing but the initial state; every search needs its own."""
         if self.ground is not None and not self.on_lifted:
             return self.core.GroundSpace(self.ground)
-        symmetry = self.on_lifted and self.model_options.get("symmetry", "objects") == "objects"
-        space = self.core.LiftedSpace(self.task.native_lifted(), symmetry)
+        space = self.core.LiftedSpace(self.task.native_lifted(), self.on_lifted and "none" not in self.symmetries)
         for learned in self.learned:
             learned.space = space
         return space
@@ -122,7 +118,7 @@ class Context:
 
     def fresh(self) -> Context:
         """The same context with nothing built yet: evaluators belong to one search."""
-        return replace(self, _built={}, learned=[])
+        return replace(self, _built={}, learned=[], symmetries=set())
 
     def with_cost_type(self, cost_type: str) -> Context:
         """The same context for a task whose costs are adjusted once more; built objects are shared."""

@@ -225,16 +225,7 @@ class Components:
             ground = self.task.ground(TaskLimits(deadline.left(), deadline.memory_kb()))
             self.log.search(f"Variables: {ground.num_variables}")
             self.log.search(f"FactPairs: {ground.num_facts}")
-        options = self.options
-        return Context(
-            core,
-            self.task,
-            ground,
-            seed=options.seed or 0,
-            batch_size=options.batch_size or 1,
-            model_options=options.model_options,
-            on_lifted=any(search.takes_model for search in self.searches),
-        )
+        return Context(core, self.task, ground, on_lifted=any(search.learned for search in self.searches))
 
     def validate(self) -> int:
         """Run VAL where there is one; our own validator accepted the plans before they were written."""

@@ -21,7 +21,7 @@ from typing import Any
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.processes import PLANNER, Ending, run_guarded
-from gsp_fd.fd_integration.language.syntax import mentions_gsp
+from gsp_fd.fd_integration.language.registry import is_learned
 from gsp_fd.fd_integration.run.limits import Limits
 from gsp_fd.fd_integration.run.log import Log
 from gsp_fd.fd_integration.run.options import Options, driver_error
@@ -244,6 +244,7 @@ class _Member:
         self.folder = folder
         self.plan = folder / "plan"
         self.ours = arguments[0].startswith("-")
+        self.learned = self.ours and any(map(is_learned, arguments))
         self.command = self._our_command(arguments) if self.ours else self._their_command(arguments)
         self.found = False
         self._seen: dict[Path, str] = {}
@@ -277,7 +278,7 @@ class _Member:
             return ExitCode.SEARCH_OUT_OF_TIME
         if self.ours and code in set(ExitCode) and code > ExitCode.SEARCH_PLAN_FOUND_AND_OUT_OF_MEMORY_AND_TIME:
             # A model that does not apply is no failure of the portfolio.
-            return ExitCode.SEARCH_UNSOLVED_INCOMPLETE if code == 33 and mentions_gsp(self.command) else code
+            return ExitCode.SEARCH_UNSOLVED_INCOMPLETE if code == 33 and self.learned else code
         if not self.ours and code != 0:
             self.portfolio.log.line(f"{self.command[0]} ended with exit code {code} and without a plan")
         return ExitCode.SEARCH_UNSOLVED_INCOMPLETE
@@ -289,9 +290,7 @@ class _Member:
         limits = ["--overall-time-limit", str(math.ceil(self.seconds))]
         if portfolio.limits.memory is not None:
             limits += ["--overall-memory-limit", f"{portfolio.limits.memory >> 10}k"]
-        options = portfolio.options.model_options if mentions_gsp(search) else {}
-        forwarded = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-        start = [*PLANNER, *limits, "--plan-file", str(self.plan), *forwarded]
+        start = [*PLANNER, *limits, "--plan-file", str(self.plan), *portfolio.options.forwarded(self.learned)]
         return [*start, *map(str, portfolio.files), *search]
 
     def _their_command(self, arguments: list[str]) -> list[str]:
