@@ -31,6 +31,7 @@ from gsp_fd.compare.progress import Progress, duration
 from gsp_fd.compare.results import VERSION, Results, ResultsWriter, read_results
 from gsp_fd.compare.runner import Job, Record, run_local, run_on_ray
 from gsp_fd.compare.suites import Problem, Selection, read_bounds, read_suites, with_bounds
+from gsp_fd.fd_integration.run.options import Options
 
 EXAMPLES = """\
 examples:
@@ -174,7 +175,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         options.time_limit, options.memory_limit, options.max_expansions or None, options.wall_limit, options.disk_limit
     )
     names = split_names(options.configurations or "") + options.configuration or list(BUILT_IN)
-    configurations = find_configurations(names, model=options.model, expansions=limits.expansions is not None)
+    configurations = find_configurations(names, Options(model=options.model), expansions=limits.expansions is not None)
     retry = set((options.retry or "").split(",")) - {""}
     if unknown := retry - set(STATUSES):
         raise _error(f"--retry: '{min(unknown)}' is no status; known are {', '.join(STATUSES)}")
@@ -184,7 +185,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         problems = with_bounds(problems, read_bounds(options.bounds))
     if not problems:
         raise _error("no problem is left: look at --split")
-    header = _header(configurations, problems, limits, options, arguments)
+    header = _header(configurations, problems, limits, options.suites, arguments)
     with closing(ResultsWriter(options.out)) as writer:
         check_same(writer.before, header)
         jobs = _missing(problems, configurations, writer.before, retry)
@@ -249,7 +250,7 @@ def _header(
     configurations: Sequence[Configuration],
     problems: Sequence[Problem],
     limits: RunLimits,
-    options: argparse.Namespace,
+    suites: Sequence[str],
     arguments: Sequence[str],
 ) -> dict[str, Any]:
     return {
@@ -260,8 +261,8 @@ def _header(
         "limits": limits.header(),
         "configurations": [configuration.header() for configuration in configurations],
         "machine": machine(),
-        "versions": versions(configurations, options.model),
-        "suite": " ".join(_shown(suite) for suite in options.suites),
+        "versions": versions(configurations),
+        "suite": " ".join(_shown(suite) for suite in suites),
         "problems": len(problems),
     }
 

@@ -31,7 +31,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def versions(configurations: Sequence[Configuration], model: str) -> dict[str, str]:
+def versions(configurations: Sequence[Configuration]) -> dict[str, str]:
     """Versions of what takes part; of models the beginning of their SHA-256."""
     found = {"gsp-fd": __version__, "python": platform.python_version()}
     for package in ("onnxruntime", "onnxruntime-gpu"):
@@ -41,7 +41,7 @@ def versions(configurations: Sequence[Configuration], model: str) -> dict[str, s
             continue
     if any(configuration.planner == FAST_DOWNWARD for configuration in configurations):
         found["fast-downward"] = _fast_downward_version()
-    if any("--model" in configuration.command for configuration in configurations):
+    for model in {configuration.model: None for configuration in configurations if configuration.model}:
         found |= _models(model)
     return found
 

@@ -16,7 +16,12 @@ import tasks
 from cli_support import gsp_plan
 from compare_support import all_end, python_planner, tower_suite, wait_for, write_plan
 
+from gsp_fd.common.processes import PLANNER
 from gsp_fd.compare.cli import EXAMPLES, main, parser
+from gsp_fd.compare.configurations import OURS
+from gsp_fd.compare.single import compared
+from gsp_fd.fd_integration.run.configuration import configurations
+from gsp_fd.fd_integration.run.options import parse_command_line
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 
@@ -243,6 +248,27 @@ def test_one_problem_without_a_plan(tmp_path: Path) -> None:
     assert run.stdout.count("expansion-limit") == 2
 
 
+def test_the_other_options_reach_what_is_compared() -> None:
+    learned = ["--model", "m.onnx", "--device", "cpu", "--threads", "2", "--symmetry", "none"]
+    others = ["--search", "wastar", "--preferred", "--seed", "3", "--batch-size", "4", "-w", "3"]
+    names = "hff,hmax,gsp,gsp-policy,x=lazy_greedy([ff()], batch_size=2),fd-lama-first"
+    options = parse_command_line(["p.pddl", "--compare", names, *learned, *others])
+    parsed = {}
+    for entry in compared(options):
+        if entry.planner == OURS:
+            values = dict.fromkeys(("time", "memory", "expansions"), "9")
+            own = parse_command_line(entry.arguments(values)[len(PLANNER) :])
+            parsed[entry.name] = configurations(own)[0].text
+    gsp = 'gsp(model="m.onnx", device=cpu, threads=2, symmetry=none)'
+    assert parsed == {
+        "hff": "let(h, ff(), eager_wastar([h], preferred=[h], w=3, batch_size=4))",
+        "hmax": "eager_wastar([hmax()], w=3, batch_size=4)",
+        "gsp": f"gsp_wastar([{gsp}], w=3, batch_size=4)",
+        "gsp-policy": f"policy({gsp}, batch_size=4)",
+        "x": "lazy_greedy([ff()], batch_size=2, random_seed=3)",
+    }
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -250,6 +276,11 @@ def test_one_problem_without_a_plan(tmp_path: Path) -> None:
         (["--compare", ","], 36, "--compare needs names"),
         (["--compare", "hff", "--heuristic", "hmax"], 36, "--compare names the heuristics"),
         (["--compare", "hff", "--search", "nothing"], 33, "there is no search 'nothing'"),
+        (["--compare", "hff", "--alias", "lama-first"], 36, "--compare does not take --alias"),
+        (["--compare", "hff", "--plan-file", "x"], 36, "--compare does not take --plan-file"),
+        (["--compare", "hff", "--device", "cpu"], 36, "--device makes no difference to any"),
+        (["--compare", "hmax,gsp", "--preferred"], 36, "none of these heuristics has preferred operators"),
+        (["--compare", "gsp-policy", "-w", "3"], 36, "--weight is for heuristics such as hff"),
     ],
 )
 def test_wrong_comparisons_of_one_problem(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:

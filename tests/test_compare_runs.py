@@ -195,7 +195,7 @@ def test_files_of_the_suite_are_safe(suite: Path, tmp_path: Path) -> None:
 
 def test_missing_model(suite: Path, scratch: Path) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    record = run_once(suite, "gsp-policy", model="no_such_model.onnx")
+    record = run_once(suite, "gsp-policy", common=Options(model="no_such_model.onnx"))
     assert record["status"] == "input-error"
     assert "no_such_model.onnx" in record["message"]
     unfit = run_once(suite, "gsp-policy")

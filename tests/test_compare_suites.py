@@ -20,6 +20,7 @@ from gsp_fd.compare.results import FILE_NAME, Results, ResultsWriter, read_resul
 from gsp_fd.compare.runner import Job
 from gsp_fd.compare.suites import Problem, Selection, read_bounds, read_suites, with_bounds
 from gsp_fd.compare.tables import Comparison, Table, coverage_table, csv_text, latex, markdown, notes, pair_table
+from gsp_fd.fd_integration.run.options import Options
 
 ALL = Selection()
 
@@ -160,13 +161,21 @@ def test_split_names() -> None:
 def test_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.onnx").write_bytes(b"")
-    learned, own, plain = find_configurations(
-        ["gsp-wastar", 'own=gsp_wastar([gsp(model="other.onnx")], w=3)', "hff-wastar"], model="mine.onnx"
-    )
-    assert learned.command[-2:] == ("--model", str(tmp_path / "mine.onnx"))
-    assert learned.spec.endswith("--model mine.onnx")
-    assert "--model" not in own.command
-    assert "--model" not in plain.command
+    learned = ["gsp-wastar", "x=--search policy --heuristic gsp", "y=let(h, gsp(threads=1), eager_greedy([h]))"]
+    plain = [
+        'a=gsp_wastar([gsp(model="other.onnx")], w=3)',
+        'b=policy(gsp("other.onnx"))',
+        'c=astar(blind(description="gsp()"))',
+        "hff-wastar",
+    ]
+    for configuration in find_configurations([*learned, *plain], Options(model="mine.onnx")):
+        if configuration.name in ("gsp-wastar", "x", "y"):
+            assert configuration.command[-2:] == ("--model", str(tmp_path / "mine.onnx"))
+            assert configuration.spec.endswith("--model mine.onnx")
+            assert configuration.model == "mine.onnx"
+        else:
+            assert "--model" not in configuration.command
+            assert configuration.model == ""
 
 
 @pytest.mark.parametrize(

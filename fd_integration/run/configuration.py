@@ -269,10 +269,12 @@ def _short_heuristic(value: str) -> str:
 
 
 def _check_preferred(evaluators: Sequence[str]) -> None:
-    if not any(_prefers(evaluator.split("(")[0]) for evaluator in evaluators):
-        able = ", ".join(name for name, row in FEATURES.items() if row.kind == EVALUATOR and _prefers(name))
+    if not any(prefers_operators(evaluator.split("(")[0]) for evaluator in evaluators):
+        able = ", ".join(name for name, row in FEATURES.items() if row.kind == EVALUATOR and prefers_operators(name))
         raise driver_error(f"--preferred needs a heuristic with preferred operators: {able}")
 
 
-def _prefers(name: str) -> bool:
-    return name in FEATURES and ("preferred operators", "yes") in FEATURES[name].properties
+def prefers_operators(name: str) -> bool:
+    """Whether a heuristic, by its name or a short form of it, has preferred operators."""
+    feature = FEATURES.get(SHORT_HEURISTICS.get(name, name))
+    return feature is not None and ("preferred operators", "yes") in feature.properties

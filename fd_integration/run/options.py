@@ -262,6 +262,11 @@ GROUPS: dict[str, list[Option]] = {
 _BY_NAME = {name: option for group in GROUPS.values() for option in group for name in option.names}
 
 
+def option_name(target: str) -> str:
+    """How people write an option."""
+    return next((name for name, option in _BY_NAME.items() if option.target == target), f"--{target.replace('_', '-')}")
+
+
 def parse_command_line(argv: Sequence[str]) -> Options:
     """Parse the arguments after the program name; InputError with exit code 36, or 33 for search options."""
     return _CommandLine(list(argv)).parse()
