@@ -15,6 +15,8 @@ from typing import Any
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.files import write_atomically
+from gsp_fd.common.machine import machine
 from gsp_fd.common.quantities import parse_memory, parse_time
 from gsp_fd.compare.configurations import BUILT_IN, Configuration, find_configurations, split_names
 from gsp_fd.compare.limits import (
@@ -25,12 +27,12 @@ from gsp_fd.compare.limits import (
     RunLimits,
     run_limits,
 )
-from gsp_fd.compare.machine import machine, versions
 from gsp_fd.compare.outcome import STATUSES
 from gsp_fd.compare.progress import Progress, duration
 from gsp_fd.compare.results import VERSION, Results, ResultsWriter, read_results
 from gsp_fd.compare.runner import Job, Record, run_local, run_on_ray
 from gsp_fd.compare.suites import Problem, Selection, read_bounds, read_suites, with_bounds
+from gsp_fd.compare.versions import versions
 from gsp_fd.fd_integration.run.options import Options
 
 EXAMPLES = """\
@@ -298,17 +300,10 @@ def report(places: Sequence[Path], out: Path | None, reference: str | None) -> i
         "index.html": page.render(results.headers, results.results),
     }
     for name, text in texts.items():
-        write_whole(folder / name, text)
+        write_atomically(folder / name, text.encode())
     print(tables.overview(comparison).text())
     print(f"{len(results.by_key)} results: {', '.join(str(folder / name) for name in texts)}")
     return ExitCode.SUCCESS
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a file in one go, so that it is never half there."""
-    part = file.with_name(f".{file.name}.part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, file)
 
 
 def _say(text: str) -> None:

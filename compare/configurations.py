@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.common.processes import PLANNER
+from gsp_fd.common.processes import PLANNER, fast_downward_command
 from gsp_fd.common.spelling import near_miss
 from gsp_fd.fd_integration.run.configuration import check_combinations, configurations
 from gsp_fd.fd_integration.run.options import Options, parse_command_line
@@ -110,15 +107,6 @@ def split_names(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def fast_downward_driver() -> Path | None:
-    """The driver of Fast Downward from up-fast-downward; None if it is not installed."""
-    spec = importlib.util.find_spec("up_fast_downward")
-    if spec is None or spec.origin is None:
-        return None
-    driver = Path(spec.origin).parent / "downward" / "fast-downward.py"
-    return driver if driver.is_file() else None
-
-
 def _configuration(text: str, common: Options, expansions: bool) -> Configuration:
     name, separator, definition = text.partition("=")
     name, definition = name.strip(), definition.strip()
@@ -174,14 +162,14 @@ def _left_open(options: Sequence[str], common: Options) -> Options:
 
 
 def _fast_downward(name: str, description: str, options: tuple[str, ...]) -> Configuration:
-    driver = fast_downward_driver()
+    program = fast_downward_command()
     limits = ["--overall-time-limit", "{time}", "--overall-memory-limit", "{memory}m"]
     before = "--alias" in options
-    command = [sys.executable, str(driver), *limits, "--plan-file", "{plan}", *(options if before else ())]
+    command = [*program, *limits, "--plan-file", "{plan}", *(options if before else ())]
     command += ["{domain}", "{problem}", *(() if before else options)]
     spec = _shown("fast-downward.py", options)
     return Configuration(
-        name, description, FAST_DOWNWARD, spec, tuple(command), missing="" if driver else _NO_FAST_DOWNWARD
+        name, description, FAST_DOWNWARD, spec, tuple(command), missing="" if program else _NO_FAST_DOWNWARD
     )
 
 

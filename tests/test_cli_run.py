@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import cli_support as cli
@@ -229,6 +230,11 @@ def test_shared_evaluators_are_evaluated_once(tower: Path) -> None:
 
 
 def test_log_levels(tower: Path) -> None:
+    arguments = ["problem.pddl", "--heuristic", "hff", "-w", "3"]
+    told, usual = (cli.gsp_plan(tower, "--log-level", level, *arguments).stdout for level in ("debug", "info"))
+    line = "DEBUG    processed args: {'files': ['problem.pddl'], 'search_tokens': ['--heuristic', 'hff'], "
+    assert told.startswith(line + "'log_level': 'debug', 'weight': 3.0}")
+    assert "DEBUG" not in usual
     quiet = cli.gsp_plan(tower, "--log-level", "warning", "problem.pddl", "--heuristic", "hff").stdout
     assert "INFO" not in quiet
     assert "Plan cost: " in quiet
@@ -278,11 +284,13 @@ def test_a_reader_that_goes_away(tower: Path) -> None:
 # VAL
 
 
-def _stand_in(folder: Path, status: int) -> dict[str, str]:
-    """A program named ``validate`` that accepts or rejects whatever it gets."""
+def _stand_in(folder: Path, status: int, verdict: str = "") -> dict[str, str]:
+    """A program named ``validate`` that runs some code and then accepts or rejects whatever it gets."""
     program = folder / "bin" / "validate"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\necho "judged $@"\nexit {status}\n')
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nprint('judged', *sys.argv[1:])\n{verdict}\nsys.exit({status})\n"
+    )
     program.chmod(0o755)
     return {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
 
@@ -301,6 +309,37 @@ def test_a_plan_that_val_rejects_is_withdrawn(tower: Path) -> None:
     assert run.returncode == 32
     assert "VAL rejected the plan" in run.stderr
     assert cli.plan_files(tower) == []
+
+
+BUSY = "while True: pass"
+ASLEEP = "import time; time.sleep(1.5)"
+LARGE = """
+try:
+    bytearray(512 << 20)
+except MemoryError:  # as VAL ends
+    print("Error: std::bad_alloc")
+    sys.exit(255)
+"""
+
+
+def test_val_has_limits_of_its_own(tower: Path) -> None:
+    arguments = ["--validate", "domain.pddl", "problem.pddl", "--heuristic", "hff"]
+    run = cli.gsp_plan(tower, "--validate-time-limit", "1s", *arguments, env=_stand_in(tower, 0, BUSY))
+    assert run.returncode == 35
+    assert "validate time limit: 1s" in run.stdout
+    assert "Time limit has been reached." in run.stdout
+    run = cli.gsp_plan(tower, "--validate-memory-limit", "300M", *arguments, env=_stand_in(tower, 0, LARGE))
+    assert run.returncode == 35
+    assert "Memory limit has been reached." in run.stdout
+    assert "rejected" not in run.stderr
+    assert cli.plan_files(tower) == ["sas_plan"], "a validator that gave no verdict takes no plan away"
+    run = cli.gsp_plan(tower, "--validate-memory-limit", "2G", *arguments, env=_stand_in(tower, 0, LARGE))
+    assert run.returncode == 0
+    run = cli.gsp_plan(tower, "--validate-time-limit", "1s", *arguments, env=_stand_in(tower, 0, ASLEEP))
+    assert run.returncode == 0, "time is CPU time"
+    run = cli.gsp_plan(tower, *arguments, env=_stand_in(tower, 0, "import os; os.abort()"))
+    assert run.returncode == 35
+    assert "VAL gave no verdict" in run.stderr
 
 
 def test_validate_without_val(tower: Path) -> None:

@@ -23,16 +23,14 @@ from gsp_fd.compare.single import compared
 from gsp_fd.fd_integration.run.configuration import configurations
 from gsp_fd.fd_integration.run.options import parse_command_line
 
-SCRIPTS = Path(__file__).parents[1] / "scripts"
-
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """gsp-compare as a program, in a folder of its own for temporary files."""
     (folder / "scratch").mkdir(exist_ok=True)
     # A shell's background job ignores SIGINT, and so would everything that these tests start there.
-    code = "import runpy, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); sys.argv.pop(0)"
-    program = "; runpy.run_path(sys.argv[0], run_name='__main__')"
-    command = [sys.executable, "-c", code + program, str(SCRIPTS / "compare_heuristics.py"), *arguments]
+    code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = "; from gsp_fd.compare.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code + program, *arguments]
     environment = {**os.environ, "TMPDIR": str(folder / "scratch")}
     environment["RAY_TMPDIR"] = tempfile.gettempdir()  # names of sockets must be short
     return subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)

@@ -11,6 +11,8 @@ import pytest
 import tasks
 from compare_support import LIMITS, TOWER_PLAN, is_running, python_planner, run_once, tower_suite, write_plan
 
+from gsp_fd.fd_integration.run.options import Options
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="process trees are found by Linux's /proc")
 
 

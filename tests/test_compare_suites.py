@@ -21,6 +21,7 @@ from gsp_fd.compare.runner import Job
 from gsp_fd.compare.suites import Problem, Selection, read_bounds, read_suites, with_bounds
 from gsp_fd.compare.tables import Comparison, Table, coverage_table, csv_text, latex, markdown, notes, pair_table
 from gsp_fd.fd_integration.run.options import Options
+from gsp_fd.training.instances import read_tasks
 
 ALL = Selection()
 
@@ -139,6 +140,19 @@ def test_bounds(ipc: Path, tmp_path: Path) -> None:
         file.write_text(text)
         with pytest.raises(InputError, match=r"bounds\.json"):
             read_bounds(file)
+
+
+def test_problems_are_known_by_what_they_define(tmp_path: Path) -> None:
+    suite = tower_suite(tmp_path / "tower", ("p01", "subdomain-3"))
+    domain = (
+        f"; (define (problem p)\n ( DEFINE\n(domain tower) ; no problem\n{tasks.TOWER_DOMAIN.partition('tower)')[2]}"
+    )
+    (suite / "another-name.pddl").write_text(domain)
+    (suite / "broken.pddl").write_text("(define (problem")
+    found = ["tower/broken", "tower/p01", "tower/subdomain-3"]
+    assert names(read_suites([str(suite)], ALL, tmp_path)) == found
+    (suite / "broken.pddl").unlink()
+    assert [Path(task.name).stem for task in read_tasks(suite / "domain.pddl", suite)] == ["p01", "subdomain-3"]
 
 
 # -- configurations

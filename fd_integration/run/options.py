@@ -241,7 +241,7 @@ GROUPS: dict[str, list[Option]] = {
         Option(
             ("--log-level",),
             "log_level",
-            "debug, info or warning",
+            "debug (shows the options as understood), info or warning",
             "LEVEL",
             _choice("debug", "info", "warning"),
         ),
