@@ -71,9 +71,9 @@ ADL_DOMAIN = """\
 """
 
 PLAN = (
-    ("load", "b", "shelf", "lorry"),
-    ("load", "a", "ground", "lorry"),
-    ("unload", "a", "shelf", "lorry"),
+    "load b shelf lorry",
+    "load a ground lorry",
+    "unload a shelf lorry",
 )
 
 

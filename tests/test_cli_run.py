@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from gsp_fd.fd_integration.help import EXAMPLES
 from gsp_fd.fd_integration.language.aliases import ALIASES
 from gsp_fd.validate import parse_plan
 
+ROOT = Path(__file__).parents[1]
 PLAN_END = re.compile(r"; cost = (\d+) \((unit cost|general cost)\)\n\Z")
 
 
@@ -41,11 +43,29 @@ def endless(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("example", [arguments for _, arguments in EXAMPLES])
-def test_examples_of_the_help(tower: Path, example: str) -> None:
-    assert cli.gsp_plan(tower, "--translate", "domain.pddl", "problem.pddl").returncode == 0
-    run = cli.gsp_plan(tower, *shlex.split(example))
+def test_examples_of_the_help(tmp_path: Path, example: str) -> None:
+    for name, copy in (("domain.pddl", "domain.pddl"), ("p01.pddl", "problem.pddl")):
+        shutil.copyfile(ROOT / "examples" / "blocksworld" / name, tmp_path / copy)
+    assert cli.gsp_plan(tmp_path, "--translate", "domain.pddl", "problem.pddl").returncode == 0
+    run = cli.gsp_plan(tmp_path, *shlex.split(example))
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stderr == ""
+
+
+def test_make_plan_plans_with_gsp(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    makefile = (ROOT / "Makefile").read_text()
+    recipe = makefile[makefile.index("\nplan:") :].partition("\n\n")[0]
+    example = re.search(r"^EXAMPLE := (.*)$", makefile, re.MULTILINE)
+    assert example is not None
+    commands = re.findall(r"\t\$\(BIN\)/gsp-plan (.*)", recipe.replace("$(EXAMPLE)", example[1]))
+    logs = [cli.gsp_plan(tmp_path, *shlex.split(command)).stdout for command in commands]
+    assert "models/blocksworld.onnx for domain blocksworld" in logs[0]
+    assert "Solution found." in logs[0]
+    assert (tmp_path / "sas_plan").is_file()
+    gsp, hff = (line.split() for line in logs[1].splitlines()[2:])
+    assert gsp[:2] == ["gsp-policy", "solved"]
+    assert hff[0] == "hff-wastar"
 
 
 @pytest.mark.parametrize("alias", ALIASES)

@@ -54,7 +54,7 @@ def write_task(folder: Path, domain: str, size: int, seed: int) -> tuple[Path, P
     return folder / "domain.pddl", folder / "p.pddl"
 
 
-def lama_plan(folder: Path, domain: Path, problem: Path) -> list[tuple[str, ...]]:
+def lama_plan(folder: Path, domain: Path, problem: Path) -> list[str]:
     """A plan by Fast Downward's lama-first, or a failed (or skipped) test."""
     options = ["--overall-time-limit", "60s", "--alias", "lama-first"]
     result = cli.fast_downward(folder, *options, str(domain), str(problem))

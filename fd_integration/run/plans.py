@@ -56,7 +56,7 @@ class PlanFiles:
         """Write the next plan; a reader never sees a part of it."""
         self._number += 1
         path = self._numbered(self._number) if self.numbered else self.prefix
-        text = format_plan([action.split() for action in actions], cost, unit_cost=unit_cost)
+        text = format_plan(actions, cost, unit_cost=unit_cost)
         try:
             if path.exists() and not _is_ordinary(path):
                 path.write_text(text)

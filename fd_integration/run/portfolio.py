@@ -30,7 +30,7 @@ from gsp_fd.pddl import read_domain, read_problem
 from gsp_fd.validate import Validation, parse_plan, validate_plan, validate_sas_plan
 
 Config = tuple[float, list[str]]
-Validator = Callable[[Sequence[tuple[str, ...]]], Validation]
+Validator = Callable[[Sequence[str]], Validation]
 
 _COST_LINE = re.compile(r"; cost = \d+ \((unit|general) cost\)\s*\Z")
 _COST_TYPES = ("H_COST_TYPE", "S_COST_TYPE")
@@ -130,7 +130,7 @@ class PortfolioRun:
             self.unit_cost = None if problem.minimize_cost else True
         else:
             sas, name = self.files[0].read_bytes(), str(self.files[0])
-            self.validator = lambda plan: validate_sas_plan(sas, [" ".join(action) for action in plan], file=name)
+            self.validator = partial(validate_sas_plan, sas, file=name)
             self.unit_cost = None
 
     def execute(self) -> int:
@@ -224,7 +224,7 @@ class PortfolioRun:
         line = _COST_LINE.search(text)
         if self.unit_cost is None and line is not None:
             self.unit_cost = line[1] == "unit"
-        path = self.plans.save([" ".join(action) for action in actions], verdict.cost, bool(self.unit_cost))
+        path = self.plans.save(actions, verdict.cost, bool(self.unit_cost))
         self.best = verdict.cost
         self.log.line(f"New best plan with cost {verdict.cost} in {path}")
         return True
