@@ -1,14 +1,16 @@
-# make plan: set up the planner and plan an example.   make test: set up everything the tests need and run all checks.
+# make plan: set up the planner, plan an example with GSP, show hFF beside it.   make test: set up everything the tests need and run all checks.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TYPES := build/types/gsp_fd
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+EXAMPLE := examples/blocksworld/domain.pddl examples/blocksworld/p02.pddl
 NATIVE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard gsp_fd/core/*.cpp gsp_fd/core/*.h gsp_fd/core/*.inc training/kernel/*)
 
 .PHONY: plan test check clean
 plan: $(VENV)/.planner
-	$(BIN)/gsp-plan examples/blocksworld/domain.pddl examples/blocksworld/p02.pddl --heuristic hff --search wastar -w 2
+	$(BIN)/gsp-plan $(EXAMPLE) --heuristic gsp --search policy
+	$(BIN)/gsp-plan $(EXAMPLE) --compare gsp-policy,hff-wastar
 
 test: check
 	$(BIN)/python -m pytest -n 2 -q tests

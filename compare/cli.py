@@ -15,6 +15,8 @@ from typing import Any
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.files import write_atomically
+from gsp_fd.common.machine import machine
 from gsp_fd.common.quantities import parse_memory, parse_time
 from gsp_fd.compare.configurations import BUILT_IN, Configuration, find_configurations, split_names
 from gsp_fd.compare.limits import (
@@ -25,12 +27,13 @@ from gsp_fd.compare.limits import (
     RunLimits,
     run_limits,
 )
-from gsp_fd.compare.machine import machine, versions
 from gsp_fd.compare.outcome import STATUSES
 from gsp_fd.compare.progress import Progress, duration
 from gsp_fd.compare.results import VERSION, Results, ResultsWriter, read_results
 from gsp_fd.compare.runner import Job, Record, run_local, run_on_ray
 from gsp_fd.compare.suites import Selection, SuiteProblem, read_bounds, read_suites, with_bounds
+from gsp_fd.compare.versions import versions
+from gsp_fd.fd_integration.run.options import Options
 
 EXAMPLES = """\
 examples:
@@ -174,7 +177,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         options.time_limit, options.memory_limit, options.max_expansions or None, options.wall_limit, options.disk_limit
     )
     names = split_names(options.configurations or "") + options.configuration or list(BUILT_IN)
-    configurations = find_configurations(names, model=options.model, expansions=limits.expansions is not None)
+    configurations = find_configurations(names, Options(model=options.model), expansions=limits.expansions is not None)
     retry = set((options.retry or "").split(",")) - {""}
     if unknown := retry - set(STATUSES):
         raise _error(f"--retry: '{min(unknown)}' is no status; known are {', '.join(STATUSES)}")
@@ -184,7 +187,7 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         problems = with_bounds(problems, read_bounds(options.bounds))
     if not problems:
         raise _error("no problem is left: look at --split")
-    header = _header(configurations, problems, limits, options, arguments)
+    header = _header(configurations, problems, limits, options.suites, arguments)
     with closing(ResultsWriter(options.out)) as writer:
         check_same(writer.before, header)
         jobs = _missing(problems, configurations, writer.before, retry)
@@ -249,7 +252,7 @@ def _header(
     configurations: Sequence[Configuration],
     problems: Sequence[SuiteProblem],
     limits: RunLimits,
-    options: argparse.Namespace,
+    suites: Sequence[str],
     arguments: Sequence[str],
 ) -> dict[str, Any]:
     return {
@@ -260,8 +263,8 @@ def _header(
         "limits": limits.header(),
         "configurations": [configuration.header() for configuration in configurations],
         "machine": machine(),
-        "versions": versions(configurations, options.model),
-        "suite": " ".join(_shown(suite) for suite in options.suites),
+        "versions": versions(configurations),
+        "suite": " ".join(_shown(suite) for suite in suites),
         "problems": len(problems),
     }
 
@@ -297,17 +300,10 @@ def report(places: Sequence[Path], out: Path | None, reference: str | None) -> i
         "index.html": page.render(results.headers, results.results),
     }
     for name, text in texts.items():
-        write_whole(folder / name, text)
+        write_atomically(folder / name, text.encode())
     print(tables.overview(comparison).text())
     print(f"{len(results.by_key)} results: {', '.join(str(folder / name) for name in texts)}")
     return ExitCode.SUCCESS
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a file in one go, so that it is never half there."""
-    part = file.with_name(f".{file.name}.part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, file)
 
 
 def _say(text: str) -> None:

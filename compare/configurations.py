@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.common.processes import PLANNER
+from gsp_fd.common.processes import PLANNER, fast_downward_command
 from gsp_fd.common.spelling import near_miss
+from gsp_fd.fd_integration.run.configuration import check_combinations, configurations
+from gsp_fd.fd_integration.run.options import Options, parse_command_line
 
 OURS, FAST_DOWNWARD, COMMAND = "gsp-fd", "fast-downward", "command"
 """Kinds of planners."""
@@ -37,6 +36,8 @@ class Configuration:
     spec: str
     command: tuple[str, ...] = ()
     missing: str = ""
+    model: str = ""
+    """The model it was given, if it is learned and names none itself."""
 
     def header(self) -> dict[str, str]:
         """What the results file says about it."""
@@ -65,22 +66,26 @@ BUILT_IN: dict[str, tuple[str, str, tuple[str, ...]]] = {
 """By name: kind of planner, description, options."""
 
 
-def find_configurations(names: Sequence[str], *, model: str = "auto", expansions: bool = True) -> list[Configuration]:
+def find_configurations(
+    names: Sequence[str], common: Options | None = None, *, expansions: bool = True
+) -> list[Configuration]:
     """Configurations for ``NAME``, ``NAME=SEARCH``, ``NAME=fd:SEARCH`` and ``NAME=!COMMAND``.
 
-    InputError for names that are unknown or used twice and for searches that are none.
+    ``common``: parameters for our own searches that say nothing about them. InputError for names that are unknown or
+    used twice and for searches that are none.
     """
-    found = [_configuration(name.strip(), model, expansions) for name in names]
+    common = common or Options(model="auto")
+    found = [_configuration(name.strip(), common, expansions) for name in names]
     for position, configuration in enumerate(found):
         if any(configuration.name == other.name for other in found[:position]):
             raise _error(f"two configurations are called '{configuration.name}'")
     return found
 
 
-def heuristic_configuration(name: str, options: Sequence[str], *, model: str, expansions: bool) -> Configuration:
+def heuristic_configuration(name: str, options: Sequence[str], common: Options) -> Configuration:
     """One of our heuristics by its short name, such as ``hff``; ``options`` say what searches with it."""
-    chosen = _checked(("--heuristic", name, *options))
-    return _ours(name, shlex.join(chosen), chosen, model, expansions)
+    chosen = ("--heuristic", name, *options)
+    return _ours(name, shlex.join(chosen), chosen, common, True)
 
 
 def split_names(text: str) -> list[str]:
@@ -102,16 +107,7 @@ def split_names(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def fast_downward_driver() -> Path | None:
-    """The driver of Fast Downward from up-fast-downward; None if it is not installed."""
-    spec = importlib.util.find_spec("up_fast_downward")
-    if spec is None or spec.origin is None:
-        return None
-    driver = Path(spec.origin).parent / "downward" / "fast-downward.py"
-    return driver if driver.is_file() else None
-
-
-def _configuration(text: str, model: str, expansions: bool) -> Configuration:
+def _configuration(text: str, common: Options, expansions: bool) -> Configuration:
     name, separator, definition = text.partition("=")
     name, definition = name.strip(), definition.strip()
     if not separator:
@@ -121,7 +117,7 @@ def _configuration(text: str, model: str, expansions: bool) -> Configuration:
         planner, description, options = BUILT_IN[name]
         if planner == FAST_DOWNWARD:
             return _fast_downward(name, description, options)
-        return _ours(name, description, options, model, expansions)
+        return _ours(name, description, options, common, expansions)
     if not re.fullmatch(r"[\w.+-]+", name) or not definition:
         raise _error(f"'{text}' should be NAME=SEARCH or NAME=!COMMAND, with letters, digits and . + - _ in the name")
     if definition.startswith("!"):
@@ -129,7 +125,7 @@ def _configuration(text: str, model: str, expansions: bool) -> Configuration:
     if definition.startswith("fd:"):
         definition = definition[3:].strip()
         return _fast_downward(name, f"Fast Downward: {definition}", _search_options(definition))
-    return _ours(name, definition, _checked(_search_options(definition)), model, expansions)
+    return _ours(name, definition, _search_options(definition), common, expansions)
 
 
 def _search_options(definition: str) -> tuple[str, ...]:
@@ -140,41 +136,40 @@ def _search_options(definition: str) -> tuple[str, ...]:
         raise _error(f"{definition}: {error}") from None
 
 
-def _checked(options: tuple[str, ...]) -> tuple[str, ...]:
-    """Our own options, after a look at them; InputError says what is wrong."""
-    from gsp_fd.fd_integration.run.configuration import check_combinations, configurations
-    from gsp_fd.fd_integration.run.options import parse_command_line
-
-    parsed = parse_command_line(["domain.pddl", "problem.pddl", *options])
-    check_combinations(parsed)
-    configurations(parsed)
-    return options
-
-
-def _ours(name: str, description: str, options: tuple[str, ...], model: str, expansions: bool) -> Configuration:
-    from gsp_fd.fd_integration.language.syntax import mentions_gsp
-
-    learned = options[:2] == _LEARNED or mentions_gsp(options)
-    shown = options
-    if learned and "--model" not in options and not any("model=" in option.replace(" ", "") for option in options):
-        shown = (*options, "--model", _without_folder(model))
-        options = (*options, "--model", model)
+def _ours(name: str, description: str, options: tuple[str, ...], common: Options, expansions: bool) -> Configuration:
+    """A search of this planner; InputError if the options are none."""
+    added = _left_open(options, common)
+    more = added.forwarded(learned=True)
     limits = ["--overall-time-limit", "{time}", "--overall-memory-limit", "{memory}m"]
     if expansions:
         limits += ["--max-expansions", "{expansions}"]
-    command = (*PLANNER, *limits, "--plan-file", "{plan}", "{domain}", "{problem}", *map(_found, options))
-    return Configuration(name, description, OURS, _shown("gsp-plan", shown), command)
+    command = (*PLANNER, *limits, "--plan-file", "{plan}", "{domain}", "{problem}", *map(_found, (*options, *more)))
+    shown = _shown("gsp-plan", [*options, *map(_without_folder, more)])
+    return Configuration(name, description, OURS, shown, command, model=added.model or "")
+
+
+def _left_open(options: Sequence[str], common: Options) -> Options:
+    """The common parameters that make a difference to a search, because it does not say them itself."""
+    parsed = parse_command_line(["domain.pddl", "problem.pddl", *options])
+    check_combinations(parsed)
+    searches = configurations(parsed)
+    added = Options()
+    for name, value in common.parameters(any(search.learned for search in searches)).items():
+        changed = configurations(replace(parsed, **{name: value}))
+        if getattr(parsed, name) is None and [new.text for new in changed] != [old.text for old in searches]:
+            setattr(added, name, value)
+    return added
 
 
 def _fast_downward(name: str, description: str, options: tuple[str, ...]) -> Configuration:
-    driver = fast_downward_driver()
+    program = fast_downward_command()
     limits = ["--overall-time-limit", "{time}", "--overall-memory-limit", "{memory}m"]
     before = "--alias" in options
-    command = [sys.executable, str(driver), *limits, "--plan-file", "{plan}", *(options if before else ())]
+    command = [*program, *limits, "--plan-file", "{plan}", *(options if before else ())]
     command += ["{domain}", "{problem}", *(() if before else options)]
     spec = _shown("fast-downward.py", options)
     return Configuration(
-        name, description, FAST_DOWNWARD, spec, tuple(command), missing="" if driver else _NO_FAST_DOWNWARD
+        name, description, FAST_DOWNWARD, spec, tuple(command), missing="" if program else _NO_FAST_DOWNWARD
     )
 
 

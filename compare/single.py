@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,15 @@ from gsp_fd.compare.limits import DEFAULT_EXPANSIONS, DEFAULT_MEMORY_MB, DEFAULT
 from gsp_fd.compare.outcome import SOLVED
 from gsp_fd.compare.runner import Job, run_local
 from gsp_fd.compare.suites import SuiteProblem
-from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS
+from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS, prefers_operators
 from gsp_fd.fd_integration.run.log import Log
-from gsp_fd.fd_integration.run.options import Options, driver_error
+from gsp_fd.fd_integration.run.options import (
+    LEARNED_PARAMETERS,
+    SEARCH_PARAMETERS,
+    Options,
+    driver_error,
+    option_name,
+)
 from gsp_fd.pddl import read_domain, read_problem
 
 _COLUMNS = {
@@ -30,6 +37,15 @@ _COLUMNS = {
 }
 
 
+_SHORT_FORMS = {"search_tokens": "--search", "weight": "--weight", "preferred": "--preferred"}
+_UNDERSTOOD = {
+    *("files", "compare", "overall_time", "overall_memory", "max_expansions", "log_level", "debug"),
+    *_SHORT_FORMS,
+    *SEARCH_PARAMETERS,
+    *LEARNED_PARAMETERS,
+}
+
+
 def compare(options: Options) -> int:
     """Run the configurations that the options name; returns 0 if one of them found a plan."""
     problem = _problem([Path(file) for file in options.files])
@@ -38,7 +54,7 @@ def compare(options: Options) -> int:
         (options.overall_memory or DEFAULT_MEMORY_MB << 20) >> 20 or 1,
         options.max_expansions or DEFAULT_EXPANSIONS,
     )
-    configurations = _configurations(options)
+    configurations = compared(options)
     log = Log(options.log_level)
     log.line(
         f"Limits for each: {limits.expansions:,} expansions, {limits.cpu_seconds} s of CPU time, {limits.memory_mb} MB"
@@ -63,25 +79,39 @@ def _problem(files: Sequence[Path]) -> SuiteProblem:
     return SuiteProblem(problem.parent.name, "", problem.stem, domain, problem)
 
 
-def _configurations(options: Options) -> list[Configuration]:
+def compared(options: Options) -> list[Configuration]:
+    """The configurations that ``--compare`` names, with what the other options say about them."""
+    given = options.given()
+    if other := [name for name in given if name not in _UNDERSTOOD]:
+        raise driver_error(f"--compare does not take {option_name(other[0])}; a configuration may: NAME=OPTIONS")
     searches = options.search_tokens
     if searches and (searches[0] != "--search" or len(searches) != 2):
         raise driver_error("--compare names the heuristics; beside it, --search NAME says what searches with them")
-    common = list(searches)
-    if options.weight is not None:
-        common += ["--weight", f"{options.weight:g}"]
-    if options.batch_size is not None:
-        common += ["--batch-size", str(options.batch_size)]
-    settings: dict[str, Any] = {"model": options.model or "auto", "expansions": True}
+    common = replace(options, model=options.model or "auto")
+    names = split_names(options.compare or "")
+    heuristics = [name.lower() for name in names if name.lower() in SHORT_HEURISTICS]
+    if not heuristics and (short := [option for name, option in _SHORT_FORMS.items() if name in given]):
+        raise driver_error(f"{short[0]} is for heuristics such as hff, and --compare names none")
+    if options.preferred and not any(map(prefers_operators, heuristics)):
+        raise driver_error("--preferred: none of these heuristics has preferred operators")
     found: list[Configuration] = []
-    for name in split_names(options.compare or ""):
+    for name in names:
         if name.lower() in SHORT_HEURISTICS:
-            found.append(heuristic_configuration(name.lower(), common, **settings))
+            found.append(heuristic_configuration(name.lower(), _short_forms(name.lower(), options), common))
         else:
-            found += find_configurations([name], **settings)
+            found += find_configurations([name], common)
     if not found:
         raise driver_error("--compare needs names, such as hff,hmax,gsp")
+    for name in LEARNED_PARAMETERS:
+        if name in given and not any(f"--{name}" in configuration.command for configuration in found):
+            raise driver_error(f"--{name} makes no difference to any of these configurations")
     return found
+
+
+def _short_forms(heuristic: str, options: Options) -> list[str]:
+    weight = [] if options.weight is None else ["--weight", f"{options.weight:g}"]
+    preferred = ["--preferred"] if options.preferred and prefers_operators(heuristic) else []
+    return [*options.search_tokens, *weight, *preferred]
 
 
 def _cells(result: dict[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 from gsp_fd.common.discovery import find_domain
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.files import problem_files
 
 SPLITS = ("easy", "medium", "hard")
 """In this order; other splits follow."""
@@ -149,13 +150,8 @@ def _domain_folder(folder: Path) -> Iterator[SuiteProblem]:
         for file in sorted(testing.glob("*.pddl")):
             yield _problem(file, folder.absolute().name, "", domain)
         return
-    for file in sorted(folder.glob("*.pddl")):
-        if not _names_domain(file):
-            yield _problem(file, folder.absolute().name, "")
-
-
-def _names_domain(file: Path) -> bool:
-    return file.stem == "domain" or file.stem.startswith(("domain_", "domain-")) or file.stem.endswith("-domain")
+    for file in problem_files(folder):
+        yield _problem(file, folder.absolute().name, "")
 
 
 def _problem(file: Path, domain_name: str, split: str, domain: Path | None = None) -> SuiteProblem:

@@ -10,11 +10,12 @@ import onnx
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.files import write_atomically
 from gsp_fd.export.graph import build_model
 from gsp_fd.export.parity import cpu_session, largest_difference, random_batches
 from gsp_fd.export.weights import graph_weights
 from gsp_fd.model_format import EncodedBatch, ModelMetadata
-from gsp_fd.training.checkpoint import Checkpoint, write_atomically
+from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.network import RelationalNetwork
 
 TOLERANCE = 1e-4

@@ -100,6 +100,7 @@ class Planner:
             options.sas_path.unlink(missing_ok=True)
             plans.delete_existing()
             return ExitCode.SUCCESS
+        self.log.debug(f"processed args: {options.given()}")
         check_combinations(options)
         inputs = choose_inputs(options)
         searches = configurations(options) if inputs.search and options.portfolio is None else []

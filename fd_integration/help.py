@@ -7,6 +7,10 @@ from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS, SHORT_SEAR
 from gsp_fd.fd_integration.run.options import GROUPS, Option
 
 EXAMPLES = (
+    (
+        "Find a plan with GSP and the shipped model for the domain",
+        "domain.pddl problem.pddl --heuristic gsp --search policy",
+    ),
     ("Find a plan with weighted A* and hFF", "domain.pddl problem.pddl --heuristic hff --search wastar"),
     (
         "With a weight and limits; the domain is found beside the problem",
@@ -33,13 +37,13 @@ EXAMPLES = (
         "--validate --overall-time-limit 30m --overall-memory-limit 3584M domain.pddl problem.pddl "
         "--search 'eager_greedy([ff()])'",
     ),
-    ("Compare heuristics on one problem", "domain.pddl problem.pddl --compare hff,hmax --time-limit 1m"),
+    ("Compare heuristics on one problem", "domain.pddl problem.pddl --compare gsp,hff,hmax --time-limit 1m"),
     ("Explain features of the search language", "-- --help eager_wastar ff"),
 )
 """Every one of these is run by a test, in a folder with the three files they mention."""
 
 _INTRODUCTION = """\
-Plan with hFF and other heuristics behind Fast Downward's interface.
+Plan with learned heuristics (GSP), hFF and others behind Fast Downward's interface.
 
 FILES are a PDDL problem, a PDDL domain and a problem, or a SAS file. The log, the plan files and the exit
 codes are Fast Downward's. Every plan is checked by an independent validator before it is written, so

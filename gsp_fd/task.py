@@ -101,9 +101,9 @@ class Task:
     def validate(self, plan: Sequence[str]) -> Validation:
         """Checks a plan, given as operator names, against the files the task came from."""
         if self.domain is not None and self.problem is not None:
-            return validate_plan(self.domain, self.problem, [tuple(name.split()) for name in plan])
+            return validate_plan(self.domain, self.problem, plan)
         assert self.sas is not None
-        return validate_sas_plan(self.sas, list(plan), file=self.sas_file)
+        return validate_sas_plan(self.sas, plan, file=self.sas_file)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_native_lifted": None, "_native_ground": None}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.common.processes import OWN_MODULES_ONLY
+from gsp_fd.common.processes import OWN_MODULES_ONLY, limited
 
 _MODULE = "fast_downward.translate"
 _MISSING = (
@@ -23,21 +23,9 @@ _MISSING = (
     "run pip install 'gsp-fd[translate]' (PyPI package fast-downward-translate)"
 )
 
-# Runs the module like `python -m`, but never finds it in the current folder, and limits itself first: the
-# alternative, a function between fork and exec, is unsafe in a process with threads.
+# Runs the module like `python -m`, but never finds it in the current folder.
 _BOOTSTRAP = f"""{OWN_MODULES_ONLY}
 import runpy
-seconds, megabytes = int(sys.argv.pop(1)), int(sys.argv.pop(1))
-if seconds or megabytes:
-    import resource
-    def limit(kind, soft, hard):
-        current = resource.getrlimit(kind)[1]
-        hard = hard if current == resource.RLIM_INFINITY else min(hard, current)
-        resource.setrlimit(kind, (min(soft, hard), hard))
-    if seconds:
-        limit(resource.RLIMIT_CPU, seconds, seconds + 1)
-    if megabytes:
-        limit(resource.RLIMIT_AS, megabytes << 20, megabytes << 20)
 runpy.run_module("{_MODULE}", run_name="__main__", alter_sys=True)
 """
 
@@ -83,10 +71,10 @@ def translate(
         raise InputError(message, str(sas_file), exit_code=ExitCode.DRIVER_INPUT_ERROR) from None
     temporary = Path(name)
     seconds = max(1, int(time_limit + 0.001)) if time_limit is not None else 0
-    command = [sys.executable, "-u", "-c", _BOOTSTRAP, str(seconds), str(memory_limit_mb or 0)]
+    command = [sys.executable, "-u", "-c", _BOOTSTRAP]
     command += [os.path.abspath(domain), os.path.abspath(problem), "--sas-file", name, *extra_options]
     try:
-        status, lines = _run(command, log or (lambda line: None))
+        status, lines = _run(limited(command, seconds, (memory_limit_mb or 0) << 20), log or (lambda line: None))
         if status == 0:
             _publish(temporary, sas_file)
     finally:

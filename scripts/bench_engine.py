@@ -10,7 +10,6 @@ memory: bytes per stored state, from the peak memory of a blind search less that
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import re
 import resource
 import subprocess
@@ -19,6 +18,8 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from gsp_fd.common.processes import fast_downward_command
 
 SEARCH_TASKS = [
     "blocksworld/testing/easy/p10", "blocksworld/testing/easy/p20", "blocksworld/testing/medium/p01",
@@ -69,10 +70,7 @@ class Run:
 
 def fast_downward() -> list[str]:
     """The command of the real Fast Downward."""
-    package = importlib.util.find_spec("up_fast_downward")
-    assert package is not None, "pip install up-fast-downward"
-    assert package.origin is not None
-    return [sys.executable, str(Path(package.origin).parent / "downward" / "fast-downward.py")]
+    return fast_downward_command() or sys.exit("pip install up-fast-downward")
 
 
 def ours() -> list[str]:

@@ -18,7 +18,6 @@ The networks have random weights, 8 layers and width 32, which is what costs the
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import re
 import resource
 import subprocess
@@ -36,6 +35,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from gsp_fd import _core
+from gsp_fd.common.processes import fast_downward_command
 from gsp_fd.export.writer import export_model
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.inference import Backend, NativeNetwork, OnnxSession
@@ -333,13 +333,12 @@ def bench_policy(bench: Bench, domain: str, steps: int, limit: float) -> float:
 
 def bench_fast_downward(bench: Bench, ours: float) -> None:
     """Fast Downward's hFF on the same file."""
-    package = importlib.util.find_spec("up_fast_downward")
-    if package is None or package.origin is None:
+    program = fast_downward_command()
+    if not program:
         raise SystemExit("--with-fd needs Fast Downward: pip install up-fast-downward")
-    driver = Path(package.origin).parent / "downward" / "fast-downward.py"
     search = ["--search", "eager_greedy([ff()], max_time=60)"]
     done = subprocess.run(
-        [sys.executable, str(driver), *bench.hard("blocksworld"), *search],
+        [*program, *bench.hard("blocksworld"), *search],
         cwd=bench.folder,
         capture_output=True,
         text=True,

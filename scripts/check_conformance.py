@@ -10,7 +10,6 @@ Fast Downward.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import re
 import subprocess
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gsp_fd import _core as core
+from gsp_fd.common.processes import fast_downward_command
 from gsp_fd.task import Task, TaskLimits, load_pddl, load_sas
 from gsp_fd.translator import translate
 
@@ -74,14 +74,12 @@ def initial_operators(ground: core.GroundTask) -> int:
 
 def fast_downward_cost(sas: bytes, seconds: float) -> int | None:
     """The cost that the real Fast Downward finds for a SAS file by A* with hmax."""
-    package = importlib.util.find_spec("up_fast_downward")
-    assert package is not None, "pip install up-fast-downward"
-    assert package.origin is not None
-    driver = Path(package.origin).parent / "downward" / "fast-downward.py"
+    program = fast_downward_command()
+    assert program, "pip install up-fast-downward"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "task.sas"
         path.write_bytes(sas)
-        command = [sys.executable, str(driver), "--search-time-limit", f"{int(seconds)}s", str(path)]
+        command = [*program, "--search-time-limit", f"{int(seconds)}s", str(path)]
         command += ["--search", "astar(hmax())"]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     match = re.search(r"Plan cost: (\d+)", run.stdout)

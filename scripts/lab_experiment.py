@@ -14,7 +14,6 @@ Settings come from the environment, because on a cluster Lab calls this script a
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -30,6 +29,7 @@ from downward.reports.scatter import ScatterPlotReport
 from lab.environments import LocalEnvironment, SlurmEnvironment
 from lab.experiment import Experiment
 
+from gsp_fd.common.processes import fast_downward_command
 from gsp_fd.model import shipped_models
 
 SETTINGS = os.environ
@@ -71,19 +71,11 @@ class Slurm(SlurmEnvironment):  # type: ignore[misc]
     DEFAULT_EXPORT = ["PATH", "PYTHONPATH", *(name for name in SETTINGS if name.startswith("GSP_"))]  # noqa: RUF012
 
 
-def fast_downward() -> list[str]:
-    """The command of Fast Downward's driver; empty if it is not installed."""
-    spec = importlib.util.find_spec("up_fast_downward")
-    if spec is None or spec.origin is None:
-        return []
-    return [sys.executable, str(Path(spec.origin).parent / "downward" / "fast-downward.py")]
-
-
 def algorithms() -> dict[str, tuple[list[str], list[str]]]:
     """By name: the planner's command, and what follows the files."""
     ours = [sys.executable, "-m", "gsp_fd.fd_integration"]
     result = {"wastar-hff": (ours, HFF)}
-    if theirs := fast_downward():
+    if theirs := fast_downward_command():
         result["fd-wastar-hff"] = (theirs, HFF)
     if (model := SETTINGS.get("GSP_MODEL")) or shipped_models():
         learned = ["--heuristic", "gsp", "--model", model or "auto"]

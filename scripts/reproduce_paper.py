@@ -1,7 +1,7 @@
 """Our results beside the paper's, table by table, with the way ours were obtained.
 
     python scripts/reproduce_paper.py --list
-    python scripts/reproduce_paper.py --results docs/results/ipc2023
+    python scripts/reproduce_paper.py --results docs/results/comparison
 
 DIR is a folder of ``gsp-compare run``. The paper's figures and where they stand in it: ``paper_results.json``. Coverage
 is averaged over the splits, which all have the same number of problems in the paper. Between ours and theirs stands ≥

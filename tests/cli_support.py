@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -12,6 +11,8 @@ from typing import Any
 
 import pytest
 import tasks
+
+from gsp_fd.common import processes
 
 COURIER = {"domain.pddl": tasks.COURIER_DOMAIN, "problem.pddl": tasks.COURIER}
 TOWER = {"domain.pddl": tasks.TOWER_DOMAIN, "problem.pddl": tasks.TOWER}
@@ -59,10 +60,10 @@ def fast_downward_search(folder: Path, *arguments: str) -> subprocess.CompletedP
 
 
 def _fast_downward() -> Path:
-    spec = importlib.util.find_spec("up_fast_downward")
-    if spec is None or spec.origin is None:
+    command = processes.fast_downward_command()
+    if not command:
         pytest.skip("up-fast-downward is not installed")
-    return Path(spec.origin).parent / "downward"
+    return Path(command[1]).parent
 
 
 def _run(command: list[str], folder: Path, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+import cli_support as cli
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.pddl import Domain, Problem, read_domain, read_problem
@@ -74,9 +71,9 @@ ADL_DOMAIN = """\
 """
 
 PLAN = (
-    ("load", "b", "shelf", "lorry"),
-    ("load", "a", "ground", "lorry"),
-    ("unload", "a", "shelf", "lorry"),
+    "load b shelf lorry",
+    "load a ground lorry",
+    "unload a shelf lorry",
 )
 
 
@@ -118,12 +115,8 @@ def read_pair(folder: Path) -> tuple[Domain, Problem]:
 @functools.cache
 def fast_downward_plan(folder: Path) -> tuple[str, bytes]:
     """The plan file of Fast Downward's lama-first for such a folder, and the SAS file it searched."""
-    spec = importlib.util.find_spec("up_fast_downward")
-    if spec is None or spec.origin is None:
-        pytest.skip("Fast Downward (PyPI up-fast-downward) is not installed")
-    driver = Path(spec.origin).parent / "downward" / "fast-downward.py"
     with tempfile.TemporaryDirectory() as out:
-        command = [sys.executable, str(driver), "--plan-file", "plan", "--sas-file", "sas"]
-        command += ["--alias", "lama-first", str(folder / "domain.pddl"), str(folder / "problem.pddl")]
-        subprocess.run(command, cwd=out, check=True, capture_output=True, timeout=120)
+        options = ["--plan-file", "plan", "--sas-file", "sas", "--alias", "lama-first"]
+        run = cli.fast_downward(Path(out), *options, str(folder / "domain.pddl"), str(folder / "problem.pddl"))
+        assert run.returncode == 0, run.stdout
         return Path(out, "plan").read_text(), Path(out, "sas").read_bytes()

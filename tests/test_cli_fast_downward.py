@@ -167,11 +167,11 @@ def test_initial_values_under_other_costs(tmp_path: Path, heuristic: str) -> Non
     assert cli.fast_downward(tmp_path, "--translate", "problem.pddl").returncode == 0
     for cost_type in ("normal", "one", "plusone"):
         evaluator = f"eval_modify_costs({heuristic}(), cost_type={cost_type})"
-        values = set()
-        searches = [f"eager_greedy([{evaluator}], bound=0)"]
+        search = f"eager_greedy([{evaluator}], bound=0)"
         older = f"eager_greedy([{heuristic}(transform=adapt_costs({cost_type}))], bound=0)"
-        runs = [cli.fast_downward_search(tmp_path, "--search", searches[0])]
-        runs += [cli.gsp_plan(tmp_path, "output.sas", "--search", search) for search in (*searches, older)]
-        for run in runs:
-            values |= set(re.findall(rf"Initial heuristic value for {heuristic}: (\d+)", run.stdout))
-        assert len(values) == 1, (cost_type, values)
+        runs = [cli.fast_downward_search(tmp_path, "--search", search)]
+        runs += [cli.gsp_plan(tmp_path, "output.sas", "--search", text) for text in (search, older)]
+        pattern = rf"Initial heuristic value for {heuristic}: (\d+)"
+        theirs, *ours = [re.findall(pattern, run.stdout) for run in runs]
+        assert len(theirs) == 1
+        assert ours == [theirs, theirs], cost_type

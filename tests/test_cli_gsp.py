@@ -6,6 +6,7 @@ import heapq
 import itertools
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -213,6 +214,24 @@ def test_symmetry_is_printed_and_can_be_turned_off(pictures: Path) -> None:
     generated, represented = counts["objects"]
     assert generated < represented
     assert counts["none"][0] == counts["none"][1]
+
+
+def test_the_log_has_the_whole_search(pictures: Path) -> None:
+    """What the log prints as the search is all there is to it: a second run needs no other option."""
+    options = ["--search", "wastar", "--symmetry", "none", "--batch-size", "4", "--device", "cpu", "--threads", "1"]
+    log = solved(pictures, *GSP, *options)
+    plan = (pictures / "sas_plan").read_text()
+    match = re.search(r"search command line string: (.*)", log)
+    assert match is not None
+    search = shlex.split(match[1])[-1]
+    expected = 'gsp_wastar([gsp(model="m.onnx", device=cpu, threads=1, symmetry=none)], w=2, batch_size=4)'
+    assert search == expected
+    again = solved(pictures, *FILES, "--search", search)
+    for line in ("Expanded", "Evaluations", "Symmetry reduction"):
+        assert re.findall(rf"{line}.*", again) == re.findall(rf"{line}.*", log)
+    assert (pictures / "sas_plan").read_text() == plan
+    other = solved(pictures, *GSP, "--search", "wastar")
+    assert re.findall(r"Symmetry reduction.*", other) != re.findall(r"Symmetry reduction.*", log)
 
 
 def test_two_runs_are_the_same(tower: Path) -> None:

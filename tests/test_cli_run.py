@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import cli_support as cli
@@ -15,6 +17,7 @@ from gsp_fd.fd_integration.help import EXAMPLES
 from gsp_fd.fd_integration.language.aliases import ALIASES
 from gsp_fd.validate import parse_plan
 
+ROOT = Path(__file__).parents[1]
 PLAN_END = re.compile(r"; cost = (\d+) \((unit cost|general cost)\)\n\Z")
 
 
@@ -40,11 +43,29 @@ def endless(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("example", [arguments for _, arguments in EXAMPLES])
-def test_examples_of_the_help(tower: Path, example: str) -> None:
-    assert cli.gsp_plan(tower, "--translate", "domain.pddl", "problem.pddl").returncode == 0
-    run = cli.gsp_plan(tower, *shlex.split(example))
+def test_examples_of_the_help(tmp_path: Path, example: str) -> None:
+    for name, copy in (("domain.pddl", "domain.pddl"), ("p01.pddl", "problem.pddl")):
+        shutil.copyfile(ROOT / "examples" / "blocksworld" / name, tmp_path / copy)
+    assert cli.gsp_plan(tmp_path, "--translate", "domain.pddl", "problem.pddl").returncode == 0
+    run = cli.gsp_plan(tmp_path, *shlex.split(example))
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stderr == ""
+
+
+def test_make_plan_plans_with_gsp(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    makefile = (ROOT / "Makefile").read_text()
+    recipe = makefile[makefile.index("\nplan:") :].partition("\n\n")[0]
+    example = re.search(r"^EXAMPLE := (.*)$", makefile, re.MULTILINE)
+    assert example is not None
+    commands = re.findall(r"\t\$\(BIN\)/gsp-plan (.*)", recipe.replace("$(EXAMPLE)", example[1]))
+    logs = [cli.gsp_plan(tmp_path, *shlex.split(command)).stdout for command in commands]
+    assert "models/blocksworld.onnx for domain blocksworld" in logs[0]
+    assert "Solution found." in logs[0]
+    assert (tmp_path / "sas_plan").is_file()
+    gsp, hff = (line.split() for line in logs[1].splitlines()[2:])
+    assert gsp[:2] == ["gsp-policy", "solved"]
+    assert hff[0] == "hff-wastar"
 
 
 @pytest.mark.parametrize("alias", ALIASES)
@@ -229,6 +250,11 @@ def test_shared_evaluators_are_evaluated_once(tower: Path) -> None:
 
 
 def test_log_levels(tower: Path) -> None:
+    arguments = ["problem.pddl", "--heuristic", "hff", "-w", "3"]
+    told, usual = (cli.gsp_plan(tower, "--log-level", level, *arguments).stdout for level in ("debug", "info"))
+    line = "DEBUG    processed args: {'files': ['problem.pddl'], 'search_tokens': ['--heuristic', 'hff'], "
+    assert told.startswith(line + "'log_level': 'debug', 'weight': 3.0}")
+    assert "DEBUG" not in usual
     quiet = cli.gsp_plan(tower, "--log-level", "warning", "problem.pddl", "--heuristic", "hff").stdout
     assert "INFO" not in quiet
     assert "Plan cost: " in quiet
@@ -278,11 +304,13 @@ def test_a_reader_that_goes_away(tower: Path) -> None:
 # VAL
 
 
-def _stand_in(folder: Path, status: int) -> dict[str, str]:
-    """A program named ``validate`` that accepts or rejects whatever it gets."""
+def _stand_in(folder: Path, status: int, verdict: str = "") -> dict[str, str]:
+    """A program named ``validate`` that runs some code and then accepts or rejects whatever it gets."""
     program = folder / "bin" / "validate"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\necho "judged $@"\nexit {status}\n')
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nprint('judged', *sys.argv[1:])\n{verdict}\nsys.exit({status})\n"
+    )
     program.chmod(0o755)
     return {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
 
@@ -301,6 +329,37 @@ def test_a_plan_that_val_rejects_is_withdrawn(tower: Path) -> None:
     assert run.returncode == 32
     assert "VAL rejected the plan" in run.stderr
     assert cli.plan_files(tower) == []
+
+
+BUSY = "while True: pass"
+ASLEEP = "import time; time.sleep(1.5)"
+LARGE = """
+try:
+    bytearray(512 << 20)
+except MemoryError:  # as VAL ends
+    print("Error: std::bad_alloc")
+    sys.exit(255)
+"""
+
+
+def test_val_has_limits_of_its_own(tower: Path) -> None:
+    arguments = ["--validate", "domain.pddl", "problem.pddl", "--heuristic", "hff"]
+    run = cli.gsp_plan(tower, "--validate-time-limit", "1s", *arguments, env=_stand_in(tower, 0, BUSY))
+    assert run.returncode == 35
+    assert "validate time limit: 1s" in run.stdout
+    assert "Time limit has been reached." in run.stdout
+    run = cli.gsp_plan(tower, "--validate-memory-limit", "300M", *arguments, env=_stand_in(tower, 0, LARGE))
+    assert run.returncode == 35
+    assert "Memory limit has been reached." in run.stdout
+    assert "rejected" not in run.stderr
+    assert cli.plan_files(tower) == ["sas_plan"], "a validator that gave no verdict takes no plan away"
+    run = cli.gsp_plan(tower, "--validate-memory-limit", "2G", *arguments, env=_stand_in(tower, 0, LARGE))
+    assert run.returncode == 0
+    run = cli.gsp_plan(tower, "--validate-time-limit", "1s", *arguments, env=_stand_in(tower, 0, ASLEEP))
+    assert run.returncode == 0, "time is CPU time"
+    run = cli.gsp_plan(tower, *arguments, env=_stand_in(tower, 0, "import os; os.abort()"))
+    assert run.returncode == 35
+    assert "VAL gave no verdict" in run.stderr
 
 
 def test_validate_without_val(tower: Path) -> None:

@@ -16,18 +16,21 @@ import tasks
 from cli_support import gsp_plan
 from compare_support import all_end, python_planner, tower_suite, wait_for, write_plan
 
+from gsp_fd.common.processes import PLANNER
 from gsp_fd.compare.cli import EXAMPLES, main, parser
-
-SCRIPTS = Path(__file__).parents[1] / "scripts"
+from gsp_fd.compare.configurations import OURS
+from gsp_fd.compare.single import compared
+from gsp_fd.fd_integration.run.configuration import configurations
+from gsp_fd.fd_integration.run.options import parse_command_line
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """gsp-compare as a program, in a folder of its own for temporary files."""
     (folder / "scratch").mkdir(exist_ok=True)
     # A shell's background job ignores SIGINT, and so would everything that these tests start there.
-    code = "import runpy, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); sys.argv.pop(0)"
-    program = "; runpy.run_path(sys.argv[0], run_name='__main__')"
-    command = [sys.executable, "-c", code + program, str(SCRIPTS / "compare_heuristics.py"), *arguments]
+    code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = "; from gsp_fd.compare.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code + program, *arguments]
     environment = {**os.environ, "TMPDIR": str(folder / "scratch")}
     environment["RAY_TMPDIR"] = tempfile.gettempdir()  # names of sockets must be short
     return subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
@@ -243,6 +246,27 @@ def test_one_problem_without_a_plan(tmp_path: Path) -> None:
     assert run.stdout.count("expansion-limit") == 2
 
 
+def test_the_other_options_reach_what_is_compared() -> None:
+    learned = ["--model", "m.onnx", "--device", "cpu", "--threads", "2", "--symmetry", "none"]
+    others = ["--search", "wastar", "--preferred", "--seed", "3", "--batch-size", "4", "-w", "3"]
+    names = "hff,hmax,gsp,gsp-policy,x=lazy_greedy([ff()], batch_size=2),fd-lama-first"
+    options = parse_command_line(["p.pddl", "--compare", names, *learned, *others])
+    parsed = {}
+    for entry in compared(options):
+        if entry.planner == OURS:
+            values = dict.fromkeys(("time", "memory", "expansions"), "9")
+            own = parse_command_line(entry.arguments(values)[len(PLANNER) :])
+            parsed[entry.name] = configurations(own)[0].text
+    gsp = 'gsp(model="m.onnx", device=cpu, threads=2, symmetry=none)'
+    assert parsed == {
+        "hff": "let(h, ff(), eager_wastar([h], preferred=[h], w=3, batch_size=4))",
+        "hmax": "eager_wastar([hmax()], w=3, batch_size=4)",
+        "gsp": f"gsp_wastar([{gsp}], w=3, batch_size=4)",
+        "gsp-policy": f"policy({gsp}, batch_size=4)",
+        "x": "lazy_greedy([ff()], batch_size=2, random_seed=3)",
+    }
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -250,6 +274,11 @@ def test_one_problem_without_a_plan(tmp_path: Path) -> None:
         (["--compare", ","], 36, "--compare needs names"),
         (["--compare", "hff", "--heuristic", "hmax"], 36, "--compare names the heuristics"),
         (["--compare", "hff", "--search", "nothing"], 33, "there is no search 'nothing'"),
+        (["--compare", "hff", "--alias", "lama-first"], 36, "--compare does not take --alias"),
+        (["--compare", "hff", "--plan-file", "x"], 36, "--compare does not take --plan-file"),
+        (["--compare", "hff", "--device", "cpu"], 36, "--device makes no difference to any"),
+        (["--compare", "hmax,gsp", "--preferred"], 36, "none of these heuristics has preferred operators"),
+        (["--compare", "gsp-policy", "-w", "3"], 36, "--weight is for heuristics such as hff"),
     ],
 )
 def test_wrong_comparisons_of_one_problem(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:

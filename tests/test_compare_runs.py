@@ -11,6 +11,8 @@ import pytest
 import tasks
 from compare_support import LIMITS, TOWER_PLAN, is_running, python_planner, run_once, tower_suite, write_plan
 
+from gsp_fd.fd_integration.run.options import Options
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="process trees are found by Linux's /proc")
 
 
@@ -195,7 +197,7 @@ def test_files_of_the_suite_are_safe(suite: Path, tmp_path: Path) -> None:
 
 def test_missing_model(suite: Path, scratch: Path) -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    record = run_once(suite, "gsp-policy", model="no_such_model.onnx")
+    record = run_once(suite, "gsp-policy", common=Options(model="no_such_model.onnx"))
     assert record["status"] == "input-error"
     assert "no_such_model.onnx" in record["message"]
     unfit = run_once(suite, "gsp-policy")

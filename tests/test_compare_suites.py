@@ -20,6 +20,8 @@ from gsp_fd.compare.results import FILE_NAME, Results, ResultsWriter, read_resul
 from gsp_fd.compare.runner import Job
 from gsp_fd.compare.suites import Selection, SuiteProblem, read_bounds, read_suites, with_bounds
 from gsp_fd.compare.tables import Comparison, Table, coverage_table, csv_text, latex, markdown, notes, pair_table
+from gsp_fd.fd_integration.run.options import Options
+from gsp_fd.training.instances import read_tasks
 
 ALL = Selection()
 
@@ -140,6 +142,19 @@ def test_bounds(ipc: Path, tmp_path: Path) -> None:
             read_bounds(file)
 
 
+def test_problems_are_known_by_what_they_define(tmp_path: Path) -> None:
+    suite = tower_suite(tmp_path / "tower", ("p01", "subdomain-3"))
+    domain = (
+        f"; (define (problem p)\n ( DEFINE\n(domain tower) ; no problem\n{tasks.TOWER_DOMAIN.partition('tower)')[2]}"
+    )
+    (suite / "another-name.pddl").write_text(domain)
+    (suite / "broken.pddl").write_text("(define (problem")
+    found = ["tower/broken", "tower/p01", "tower/subdomain-3"]
+    assert names(read_suites([str(suite)], ALL, tmp_path)) == found
+    (suite / "broken.pddl").unlink()
+    assert [Path(task.name).stem for task in read_tasks(suite / "domain.pddl", suite)] == ["p01", "subdomain-3"]
+
+
 # -- configurations
 
 
@@ -160,13 +175,21 @@ def test_split_names() -> None:
 def test_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.onnx").write_bytes(b"")
-    learned, own, plain = find_configurations(
-        ["gsp-wastar", 'own=gsp_wastar([gsp(model="other.onnx")], w=3)', "hff-wastar"], model="mine.onnx"
-    )
-    assert learned.command[-2:] == ("--model", str(tmp_path / "mine.onnx"))
-    assert learned.spec.endswith("--model mine.onnx")
-    assert "--model" not in own.command
-    assert "--model" not in plain.command
+    learned = ["gsp-wastar", "x=--search policy --heuristic gsp", "y=let(h, gsp(threads=1), eager_greedy([h]))"]
+    plain = [
+        'a=gsp_wastar([gsp(model="other.onnx")], w=3)',
+        'b=policy(gsp("other.onnx"))',
+        'c=astar(blind(description="gsp()"))',
+        "hff-wastar",
+    ]
+    for configuration in find_configurations([*learned, *plain], Options(model="mine.onnx")):
+        if configuration.name in ("gsp-wastar", "x", "y"):
+            assert configuration.command[-2:] == ("--model", str(tmp_path / "mine.onnx"))
+            assert configuration.spec.endswith("--model mine.onnx")
+            assert configuration.model == "mine.onnx"
+        else:
+            assert "--model" not in configuration.command
+            assert configuration.model == ""
 
 
 @pytest.mark.parametrize(

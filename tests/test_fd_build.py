@@ -14,7 +14,7 @@ import pytest
 import tasks
 from random_models import random_model
 
-from gsp_fd.fd_integration.language.syntax import mentions_gsp
+from gsp_fd.fd_integration.language.registry import is_learned
 from gsp_fd.fd_integration.tools.build import main
 from gsp_fd.generate import domain_text, generate
 
@@ -84,10 +84,11 @@ def test_everything_else_goes_to_fast_downward(tower: Path, build: Path) -> None
 
 
 def test_what_is_ours() -> None:
-    assert mentions_gsp(["--search", "astar(GSP ())"])
-    assert mentions_gsp(["--evaluator", "h=gsp()", "--search", "astar(h)"])
-    assert not mentions_gsp(["--search", 'astar(blind(description="gsp()"))'])
-    assert not mentions_gsp(["--search", "let(gsp, ff(), astar(gsp))"])
+    assert is_learned("astar(GSP ())")
+    assert is_learned("h=gsp()")
+    assert is_learned("astar(gsp(model=model.onnx))")
+    assert not is_learned('astar(blind(description="gsp()"))')
+    assert not is_learned("let(gsp, ff(), astar(gsp))")
 
 
 def component(folder: Path, build: Path, search: str, **environment: str) -> subprocess.CompletedProcess[str]:

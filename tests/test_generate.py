@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shlex
@@ -11,6 +10,7 @@ import sys
 from pathlib import Path
 from random import Random
 
+import cli_support as cli
 import pytest
 from pddl.parser.domain import DomainParser
 from pddl.parser.problem import ProblemParser
@@ -54,15 +54,10 @@ def write_task(folder: Path, domain: str, size: int, seed: int) -> tuple[Path, P
     return folder / "domain.pddl", folder / "p.pddl"
 
 
-def lama_plan(folder: Path, domain: Path, problem: Path) -> list[tuple[str, ...]]:
+def lama_plan(folder: Path, domain: Path, problem: Path) -> list[str]:
     """A plan by Fast Downward's lama-first, or a failed (or skipped) test."""
-    spec = importlib.util.find_spec("up_fast_downward")
-    if spec is None or spec.origin is None:
-        pytest.skip("Fast Downward (PyPI up-fast-downward) is not installed")
-    driver = Path(spec.origin).parent / "downward" / "fast-downward.py"
     options = ["--overall-time-limit", "60s", "--alias", "lama-first"]
-    command = [sys.executable, str(driver), *options, str(domain), str(problem)]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    result = cli.fast_downward(folder, *options, str(domain), str(problem))
     assert result.returncode == 0, result.stdout[-1000:]
     return parse_plan((folder / "sas_plan").read_text(), "sas_plan")
 

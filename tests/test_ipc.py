@@ -37,7 +37,7 @@ def blocks(tmp_path: Path) -> Path:
 def assert_plan(folder: Path, problem: str) -> None:
     task = load_pddl(folder / "domain.pddl", folder / problem)
     actions = parse_plan((folder / "plan").read_text(), "plan")
-    assert task.validate([" ".join(action) for action in actions]).valid
+    assert task.validate(actions).valid
 
 
 def test_plan_with_knowledge(blocks: Path) -> None:

@@ -30,11 +30,11 @@ def lifted(folder: Path, domain: str = DOMAIN, problem: str = PROBLEM) -> Lifted
     return task
 
 
-def execute(task: LiftedTask, plan: list[tuple[str, ...]]) -> tuple[bool, int]:
+def execute(task: LiftedTask, plan: list[str]) -> tuple[bool, int]:
     """A slow reference: whether the goal holds after the plan (False as soon as a step is not applicable)."""
     number = {name: index for index, name in enumerate(task.objects)}
     state, cost = set(task.init), 0
-    for name, *arguments in plan:
+    for name, *arguments in map(str.split, plan):
         (schema,) = (schema for schema in task.schemas if schema.name == name)
         objects = tuple(number[argument] for argument in arguments)
 

@@ -92,7 +92,7 @@ def test_constants(text: str, kind: str, value: object) -> None:
         ("astar(ff(1))", 10, "expected one of {approximate_negative"),
         ("astar(ff(cache_estimates=1))", 26, "expected a bool"),
         ("astar(eval_modify_costs(ff(),cost_type=plusoone))", 40, "did you mean 'plusone'?"),
-        ('astar(blind(),blind(),null(),one,1,1,"x",silent,2)', 49, "at most 8 arguments"),
+        ('astar(blind(),blind(),null(),one,1,1,"x",silent,2,2)', 51, "at most 9 arguments"),
         ("let(h,ff(),let(h,ff(),astar(h)))", 12, "already defined"),
         ("let(n,2,astar(ff()))", 7, "only stand for an evaluator"),
         ("let(o,single(ff()),eager(o))", 7, "expected an Evaluator"),

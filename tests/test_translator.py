@@ -37,7 +37,7 @@ def test_translation(tmp_path: Path) -> None:
     assert result == TranslationResult(ExitCode.SUCCESS, tuple(lines))
     assert lines[-1].startswith("Done!")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.pddl", "out.sas", "p.pddl"]
-    verdict = validate_sas_plan((tmp_path / "out.sas").read_bytes(), [" ".join(action) for action in PLAN])
+    verdict = validate_sas_plan((tmp_path / "out.sas").read_bytes(), PLAN)
     assert (verdict.valid, verdict.cost) == (True, 10)
 
 

@@ -37,13 +37,13 @@ def test_valid_plan(domain: str, tmp_path: Path) -> None:
         (PLAN[:2], 8, "after the last step the goal (on a shelf) does not hold", None),
         ([LOAD_A, UNLOAD_A], 3, "step 2, (unload a shelf lorry): precondition (free shelf) does not hold", 1),
         ([LOAD_B, LOAD_B], 5, "step 2, (load b shelf lorry): precondition (on b shelf) does not hold", 1),
-        ([("drive", "a")], 0, "step 1, (drive a): there is no such action", 0),
-        ([("load", "a", "ground")], 0, "step 1, (load a ground): the action takes 3 argument(s), got 2", 0),
-        ([("load", "a", "b", "lorry")], 0, "step 1, (load a b lorry): 'b' is not of type surface", 0),
-        ([("load", "a", "roof", "lorry")], 0, "step 1, (load a roof lorry): there is no object 'roof'", 0),
+        (["drive a"], 0, "step 1, (drive a): there is no such action", 0),
+        (["load a ground"], 0, "step 1, (load a ground): the action takes 3 argument(s), got 2", 0),
+        (["load a b lorry"], 0, "step 1, (load a b lorry): 'b' is not of type surface", 0),
+        (["load a roof lorry"], 0, "step 1, (load a roof lorry): there is no object 'roof'", 0),
     ],
 )
-def test_invalid_plan(plan: list[tuple[str, ...]], cost: int, reason: str, step: int | None, tmp_path: Path) -> None:
+def test_invalid_plan(plan: list[str], cost: int, reason: str, step: int | None, tmp_path: Path) -> None:
     assert validate_plan(*parse(tmp_path), plan) == Validation(False, cost, reason, step)
 
 
@@ -76,11 +76,11 @@ def holds(
     init: str = "",
     rules: str = "",
     argument: str = "a",
-    before: tuple[str, ...] | None = None,
+    before: str | None = None,
 ) -> bool:
     domain = FEATURES.format(precondition=precondition, effect=effect, rules=rules)
     problem = f"(define (problem x) (:domain f) (:init {init}) (:goal {goal}))"
-    plan = [*([before] if before else []), ("act", argument)]
+    plan = [*([before] if before else []), f"act {argument}"]
     return validate_plan(*parse(folder, domain, problem), plan).valid
 
 
@@ -158,7 +158,7 @@ def test_derived_predicates(rules: str, init: str, condition: str, expected: boo
 def test_derived_predicates_follow_the_state(tmp_path: Path) -> None:
     rules = "(:derived (win ?x) (not (p ?x)))"
     assert holds(tmp_path, "(win c)", init="(p c)", rules=rules) is False
-    assert holds(tmp_path, "(win c)", init="(p c)", rules=rules, before=("twice", "c")) is True
+    assert holds(tmp_path, "(win c)", init="(p c)", rules=rules, before="twice c") is True
 
 
 def test_rules_without_a_meaning(tmp_path: Path) -> None:
@@ -169,8 +169,8 @@ def test_rules_without_a_meaning(tmp_path: Path) -> None:
 
 
 def test_actions_that_share_a_name(tmp_path: Path) -> None:
-    assert holds(tmp_path, "(p a)", before=("twice", "a"))
-    assert holds(tmp_path, "(not (p c))", init="(p c)", before=("twice", "c"))
+    assert holds(tmp_path, "(p a)", before="twice a")
+    assert holds(tmp_path, "(not (p c))", init="(p c)", before="twice c")
 
 
 # -- plan files
@@ -179,7 +179,7 @@ def test_actions_that_share_a_name(tmp_path: Path) -> None:
 def test_plan_file() -> None:
     text = "(LOAD b shelf lorry)\n ; comment\n\n( load a ground lorry )\r\n(noop )\n; cost = 3 (unit cost)\n"
     plan = parse_plan(text, "plan")
-    assert plan == [LOAD_B, LOAD_A, ("noop",)]
+    assert plan == [LOAD_B, LOAD_A, "noop"]
     assert format_plan(plan, 3, unit_cost=True).endswith("(noop)\n; cost = 3 (unit cost)\n")
     assert parse_plan(format_plan(PLAN, 10, unit_cost=False), "plan") == list(PLAN)
     assert format_plan([], 0, unit_cost=False) == "; cost = 0 (general cost)\n"
@@ -264,20 +264,20 @@ def test_plans_of_fast_downward(name: str, benchmarks: Path) -> None:
     text, sas = fast_downward_plan(benchmarks / "conformance" / name)
     plan, cost = parse_plan(text, "plan"), int(text.split("; cost = ")[1].split()[0])
     assert validate_plan(domain, problem, plan) == Validation(True, cost)
-    assert validate_sas_plan(sas, [" ".join(action) for action in plan]) == Validation(True, cost)
+    assert validate_sas_plan(sas, plan) == Validation(True, cost)
 
     rng, rejected = random.Random(0), 0
     for _ in range(40):
         mutated = mutate(plan, rng)
         by_pddl = validate_plan(domain, problem, mutated)
-        by_sas = validate_sas_plan(sas, [" ".join(action) for action in mutated])
+        by_sas = validate_sas_plan(sas, mutated)
         assert by_pddl.valid == by_sas.valid, (mutated, by_pddl, by_sas)
         assert by_pddl.cost == by_sas.cost or not by_pddl.valid
         rejected += not by_pddl.valid
     assert rejected
 
 
-def mutate(plan: list[tuple[str, ...]], rng: random.Random) -> list[tuple[str, ...]]:
+def mutate(plan: list[str], rng: random.Random) -> list[str]:
     """The plan with one action dropped, doubled, moved, or with two exchanged."""
     result = list(plan)
     action = result.pop(rng.randrange(len(result)))
@@ -302,6 +302,6 @@ def test_long_plan_on_a_large_state(benchmarks: Path) -> None:
     ways = {fact[1:] for fact in problem.init if fact[0] == "can_traverse" and fact[1] == rover}
     visible = {fact[1:] for fact in problem.init if fact[0] == "visible"}
     there = next(y for _, x, y in ways if x == here and {(x, y), (y, x)} <= visible and (rover, y, x) in ways)
-    plan = [("navigate", rover, here, there), ("navigate", rover, there, here)] * 2000
+    plan = [f"navigate {rover} {here} {there}", f"navigate {rover} {there} {here}"] * 2000
     verdict = validate_plan(domain, problem, plan)
     assert (verdict.valid, verdict.cost, verdict.step) == (False, 4000, None)

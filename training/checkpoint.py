@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ import torch
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.files import write_atomically
 from gsp_fd.model_format import EncodedBatch, ModelMetadata
 from gsp_fd.training.network import Kernel, RelationalNetwork
 
@@ -69,7 +69,7 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
     entries["json"] = np.frombuffer(text.encode(), np.uint8)
     buffer = io.BytesIO()
     np.savez(buffer, **entries, allow_pickle=False)
-    write_atomically(path, buffer.getbuffer())
+    write_atomically(path, buffer.getbuffer(), durable=True)
 
 
 def load_checkpoint(path: str | Path) -> Checkpoint:
@@ -90,20 +90,6 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         raise _error(f"cannot read the checkpoint: {error.strerror or error}", file) from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
         raise _error("not a gsp-fd checkpoint, or a damaged one", file) from None
-
-
-def write_atomically(path: str | Path, data: bytes | memoryview) -> None:
-    """Writes a temporary file beside ``path`` and renames it; a crash at any moment leaves a whole file."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _batches(entries: Mapping[str, Array], relations: int) -> list[EncodedBatch]:

@@ -11,6 +11,7 @@ import numpy as np
 from gsp_fd import __version__, _core
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.files import problem_files
 from gsp_fd.model import relation_specs
 from gsp_fd.model_format import ModelMetadata, relations_of
 from gsp_fd.pddl import LiftedTask
@@ -34,8 +35,8 @@ class TrainingInstance:
 
 
 def read_tasks(domain: Path, folder: Path) -> list[Task]:
-    """All problems of a folder (every ``*.pddl`` that is not a domain file), by name."""
-    files = sorted(path for path in folder.glob("*.pddl") if "domain" not in path.name)
+    """All problems of a folder, by name."""
+    files = problem_files(folder)
     if not files:
         raise InputError("there is no problem file (*.pddl)", str(folder), exit_code=ExitCode.DRIVER_INPUT_ERROR)
     tasks = []

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from gsp_fd.training.checkpoint import write_atomically
+from gsp_fd.common.files import write_atomically
 
 HEADER_EVERY = 20
 """Rows of the table between two headers."""

@@ -90,8 +90,9 @@ _WEIGHT = Parameter("w", Type("int", 0), "1", "weight of the evaluators against 
 _RANDOM = (
     Parameter("randomize_successors", BOOL, "false", "successors in random order"),
     Parameter("preferred_successors_first", BOOL, "false", "preferred successors before the others"),
-    Parameter("random_seed", Type("int", -1), "-1", "-1 takes the seed of the command line (--seed)"),
+    Parameter("random_seed", Type("int", -1), "-1", "seed (--seed); -1 is 0"),
 )
+_BATCH_SIZE = Parameter("batch_size", Type("int", 1), "1", "open nodes taken per evaluation (--batch-size)")
 
 
 def _boost(default: int) -> Parameter:
@@ -128,11 +129,11 @@ def search_spec(context: Context, values: Values, open_list: _core.OpenList, **o
     options.setdefault("reopen_closed", values.get("reopen_closed", False))
     for name in ("randomize_successors", "preferred_successors_first", "random_seed"):
         if name in values:
-            options.setdefault(name, values[name])
+            options[name] = values[name]
     return SearchSpec(
         open_list=open_list,
         preferred=context.heuristics_among(values.get("preferred", [])),
-        **{name: values[name] for name in ("description", "cost_type", "bound", "max_time", "verbosity")},
+        **{name: values[name] for name in ("description", "cost_type", "bound", "max_time", "verbosity", "batch_size")},
         **options,
     )
 
@@ -180,7 +181,7 @@ def algorithm(
     name: str, title: str, help: str, build: Callable[[Context, Values], SearchSpec], *parameters: Parameter
 ) -> Feature:
     """A row for a search algorithm, with the parameters that all of them have."""
-    return Feature(name, SEARCH_ALGORITHM, title, (*parameters, *_common(name)), build, help)
+    return Feature(name, SEARCH_ALGORITHM, title, (*parameters, *_common(name), _BATCH_SIZE), build, help)
 
 
 ALGORITHMS = (

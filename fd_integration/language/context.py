@@ -29,8 +29,8 @@ class SearchSpec:
     reopen_closed: bool = False
     randomize_successors: bool = False
     preferred_successors_first: bool = False
-    random_seed: int = -1
-    batch_size: int = 1
+    random_seed: int = 0
+    batch_size: int
     cost_type: str = "normal"
     bound: int
     max_time: float
@@ -58,13 +58,10 @@ class Context:
     task: Task
     ground: _core.GroundTask | None = None
     """The ground task of the native core; None if nothing needs it."""
-    seed: int = 0
-    """Seed of searches that use the global random number generator (``random_seed=-1``)."""
-    batch_size: int = 1
-    model_options: dict[str, Any] = field(default_factory=dict)
-    """Defaults for learned evaluators from the command line: model, device, threads, symmetry."""
     models: list[Model] = field(default_factory=list)
     """The models of the learned heuristics built so far."""
+    symmetries: set[str] = field(default_factory=set)
+    """What these heuristics say about symmetry: there is none if one of them wants none."""
     on_lifted: bool = False
     """Searches run on the lifted task, even if it was grounded for some heuristic."""
     cost_type: str = "normal"
@@ -93,8 +90,7 @@ class Context:
         """A state space with nothing but the initial state; every search needs its own."""
         if self.ground is not None and not self.on_lifted:
             return _core.GroundSpace(self.ground)
-        symmetry = self.on_lifted and self.model_options.get("symmetry", "objects") == "objects"
-        return _core.LiftedSpace(self.task.native_lifted(), symmetry)
+        return _core.LiftedSpace(self.task.native_lifted(), self.on_lifted and "none" not in self.symmetries)
 
     def lifted_task(self, feature: str) -> LiftedTask:
         """The lifted task, for a feature that needs objects and schemas."""
@@ -119,7 +115,7 @@ class Context:
 
     def fresh(self) -> Context:
         """The same context with nothing built yet: evaluators belong to one search."""
-        return replace(self, _built={}, models=[])
+        return replace(self, _built={}, models=[], symmetries=set())
 
     def with_cost_type(self, cost_type: str) -> Context:
         """The same context for a task whose costs are adjusted once more; built objects are shared."""

@@ -89,6 +89,8 @@ class Feature:
     """What it promises, in Fast Downward's words: admissible, safe, preferred operators, axioms, …"""
     needs_ground: bool = False
     """Whether it works on ground tasks only."""
+    learned: bool = False
+    """Whether it needs a model."""
 
     def signature(self) -> str:
         """``name(a, b=default, …)`` as Fast Downward's help prints it."""

@@ -13,16 +13,18 @@ from gsp_fd.fd_integration.language.features import EVALUATOR, NAME, NONE, STRIN
 DEVICES = EnumType(
     {"auto": "CUDA where it is usable, otherwise the CPU", "cpu": "the CPU", "cuda": "CUDA, or an error"}
 )
+SYMMETRIES = EnumType(
+    {"objects": "of actions that differ only in interchangeable objects, one", "none": "all applicable actions"}
+)
 
 
 def _gsp(context: Context, values: dict[str, Any]) -> _core.Heuristic:
     from gsp_fd.model import Model, find_model
 
     task = context.lifted_task("gsp")
-    chosen = {**{"model": "auto", "device": "auto", "threads": 1}, **context.model_options}
-    chosen |= {name: values[name] for name in ("model", "device", "threads") if values[name] is not None}
-    model = Model(find_model(chosen["model"], task), device=chosen["device"], threads=chosen["threads"])
+    model = Model(find_model(values["model"], task), device=values["device"], threads=values["threads"])
     context.models.append(model)
+    context.symmetries.add(values["symmetry"])
     return model.heuristic(task, context.task.native_lifted(), values["description"])
 
 
@@ -31,12 +33,13 @@ GSP = Feature(
     EVALUATOR,
     "GSP: a learned Q-function",
     (
-        Parameter("model", NAME, NONE, "an .onnx file, the name of a shipped model, or auto (--model)"),
-        Parameter("device", DEVICES, NONE, "where the network runs (--device)"),
-        Parameter("threads", Type("int", 1), NONE, "threads of the network (--threads)"),
+        Parameter("model", NAME, "auto", "an .onnx file, the name of a shipped model, or auto (--model)"),
+        Parameter("device", DEVICES, "auto", "where the network runs (--device)"),
+        Parameter("threads", Type("int", 1), "1", "threads of the network (--threads)"),
         Parameter("domain", STRING, NONE, "PDDL domain, where the search gets SAS (GSP_DOMAIN in the environment)"),
         Parameter("problem", STRING, NONE, "PDDL problem, where the search gets SAS (GSP_PROBLEM in the environment)"),
         *labels("gsp"),
+        Parameter("symmetry", SYMMETRIES, "objects", "which actions the search looks at (--symmetry)"),
     ),
     _gsp,
     "h = -max_a Q(s, a) of a model made by gsp-export; in lazy searches every action has its own value -Q(s, a). "
@@ -50,6 +53,7 @@ GSP = Feature(
         ("conditional effects", "not supported"),
         ("axioms", "not supported"),
     ),
+    learned=True,
 )
 
 _EVAL = Parameter("eval", EVALUATOR, None, "learned evaluator")

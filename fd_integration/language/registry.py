@@ -24,7 +24,7 @@ from gsp_fd.fd_integration.language.features import (
     Feature,
 )
 from gsp_fd.fd_integration.language.learned import GSP, LEARNED_ALGORITHMS
-from gsp_fd.fd_integration.language.syntax import Source, parse
+from gsp_fd.fd_integration.language.syntax import Source, called_names, parse
 
 _GROUPS = {
     SEARCH_ALGORITHM: "Search algorithms",
@@ -54,6 +54,11 @@ def check_search(text: str, origin: str = "--search") -> Component:
     checker = Checker(FEATURES, Source(text, origin))
     component: Component = checker.check(parse(text, origin), SEARCH_ALGORITHM, {})
     return component
+
+
+def is_learned(text: str) -> bool:
+    """Whether a text of the search language calls a learned feature; it need not be a correct search."""
+    return any(name in FEATURES and FEATURES[name].learned for name in called_names(text))
 
 
 def describe(names: Iterable[str] = ()) -> str:

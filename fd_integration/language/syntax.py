@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Union
 
 from gsp_fd.common.errors import InputError
@@ -103,9 +105,9 @@ class _Token:
     position: int
 
 
-def tokenize(source: Source) -> list[_Token]:
+def tokenize(source: Source) -> Iterator[_Token]:
     """The tokens of the text, words in lower case, ended by a token of kind ``end``."""
-    text, position, tokens = source.text, 0, []
+    text, position = source.text, 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
@@ -118,16 +120,25 @@ def tokenize(source: Source) -> list[_Token]:
         if kind == "word":
             value = value.lower()
             kind = {"let": "let", "true": "bool", "false": "bool"}.get(value, "word")
-        tokens.append(_Token(value if kind == "punctuation" else kind, value, match.start(match.lastgroup or 0)))
+        yield _Token(value if kind == "punctuation" else kind, value, match.start(match.lastgroup or 0))
         position = match.end()
-    tokens.append(_Token("end", "", len(text)))
-    return tokens
+    yield _Token("end", "", len(text))
+
+
+def called_names(text: str) -> set[str]:
+    """What is called in a text, which need not be an expression: up to where it can be read."""
+    names = set()
+    with suppress(InputError):
+        for token, following in pairwise(tokenize(Source(text))):
+            if token.kind == "word" and following.kind == "(":
+                names.add(token.text)
+    return names
 
 
 def parse(text: str, origin: str = "--search") -> Node:
     """Parse one expression; raises InputError (exit code 33) with the position of what is wrong."""
     source = Source(text, origin)
-    parser = _Parser(source, tokenize(source))
+    parser = _Parser(source, list(tokenize(source)))
     node = parser.expression(0)
     parser.expect("end", "the end of the expression")
     return node
@@ -267,12 +278,3 @@ def _literal_text(node: Literal) -> str:
     if isinstance(node.value, float) and math.isinf(node.value):
         return "infinity" if node.value > 0 else "-infinity"
     return repr(node.value) if node.kind == "double" else str(node.value)
-
-
-_STRING = re.compile(r'"(?:\\.|[^"\\])*"')
-_LEARNED = re.compile(r"\bgsp\s*\(", re.IGNORECASE)
-
-
-def mentions_gsp(arguments: Sequence[str]) -> bool:
-    """Whether a configuration uses a learned heuristic: ``gsp(`` outside of strings."""
-    return any(_LEARNED.search(_STRING.sub('""', argument)) for argument in arguments)

@@ -6,22 +6,14 @@ Beside Fast Downward's format, the arguments of a configuration may be any comma
 {python} {domain} {problem} {plan} {bound} {time} {memory}.
 """
 
-import importlib.util
 import os
 import shutil
-from pathlib import Path
+
+from gsp_fd.common.processes import fast_downward_command
 
 OPTIMAL = False
 
-
-def _fast_downward() -> list[str]:
-    """The command that runs Fast Downward's driver."""
-    spec = importlib.util.find_spec("up_fast_downward")
-    if spec is not None and spec.origin is not None:
-        return ["{python}", str(Path(spec.origin).parent / "downward" / "fast-downward.py")]
-    return [shutil.which("fast-downward.py") or "fast-downward.py"]
-
-
+_FAST_DOWNWARD = fast_downward_command() or [shutil.which("fast-downward.py") or "fast-downward.py"]
 _GSP = f'gsp(model="{os.environ.get("GSP_MODEL", "auto")}")'
 _LM = "landmark_sum(lm_reasonable_orders_hps(lm_rhw()), pref=false)"
 _FILES = [
@@ -41,7 +33,7 @@ CONFIGS = [
     (
         13,
         [
-            *_fast_downward(),
+            *_FAST_DOWNWARD,
             *_FILES,
             "--search",
             f"let(hlm, {_LM}, let(hff, ff(), iterated(["

@@ -5,18 +5,21 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
+from signal import SIGABRT, SIGKILL, SIGXCPU
 from typing import TYPE_CHECKING
 
 from gsp_fd.common.discovery import find_domain, looks_like_sas
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.files import write_atomically
+from gsp_fd.common.processes import limited
 from gsp_fd.fd_integration.language.context import Context
 from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearch, configuration
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline, limit_address_space
 from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
 from gsp_fd.fd_integration.run.options import Options, driver_error
-from gsp_fd.fd_integration.run.plans import PlanFiles, write_atomically
+from gsp_fd.fd_integration.run.plans import PlanFiles
 from gsp_fd.fd_integration.run.search import Run
 
 if TYPE_CHECKING:
@@ -224,15 +227,7 @@ class Components:
             ground = self.task.ground(TaskLimits(deadline.left(), deadline.memory_kb()))
             self.log.search(f"Variables: {ground.num_variables}")
             self.log.search(f"FactPairs: {ground.num_facts}")
-        options = self.options
-        return Context(
-            self.task,
-            ground,
-            seed=options.seed or 0,
-            batch_size=options.batch_size or 1,
-            model_options=options.model_options,
-            on_lifted=any(search.takes_model for search in self.searches),
-        )
+        return Context(self.task, ground, on_lifted=any(search.learned for search in self.searches))
 
     def validate(self) -> int:
         """Run VAL where there is one; our own validator accepted the plans before they were written."""
@@ -252,21 +247,18 @@ class Components:
     def run_val(self, val: str) -> int:
         import subprocess
 
-        limits = self.options.limits("validate")
+        from gsp_fd.task import LimitReached
+
+        limits = self.options.limits("validate").within(self.options.limits("overall"))
         files = [str(self.inputs.domain), str(self.inputs.problem), *map(str, self.plans.written)]
         for line in limits.lines("validate"):
             self.log.info(line)
         self.log.info(f"validate command line string: {shlex.join([val, *files])}")
+        if limits.time == 0:
+            raise LimitReached("time")
+        command = limited([val, *files], limits.time, limits.memory)
         try:
-            done = subprocess.run(
-                [val, *files],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=limits.time,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise driver_error(f"VAL took longer than {limits.time}s") from None
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         except OSError as error:
             message = f"cannot run VAL: {error.strerror}"
             raise InputError(message, val, exit_code=ExitCode.DRIVER_CRITICAL_ERROR) from None
@@ -274,6 +266,13 @@ class Components:
             self.log.line(line)
         if done.returncode == 0:
             return ExitCode.SUCCESS
+        if limits.time and done.returncode in (-SIGXCPU, -SIGKILL):
+            raise LimitReached("time")
+        if limits.memory and (b"bad_alloc" in done.stdout or done.returncode == -SIGABRT):
+            raise LimitReached("memory")
+        if done.returncode < 0 or done.returncode == 127:
+            message = f"VAL gave no verdict (exit code {done.returncode})"
+            raise InputError(message, val, exit_code=ExitCode.DRIVER_CRITICAL_ERROR)
         for path in list(self.plans.written):
             self.plans.withdraw(path)
         message = f"VAL rejected the plan (exit code {done.returncode}); the plan files were deleted"

@@ -6,16 +6,18 @@ Everything ends as text of the search language: one way to say a search, and the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.spelling import near_miss
 from gsp_fd.fd_integration.language.aliases import alias_tokens
-from gsp_fd.fd_integration.language.features import EVALUATOR, Component, Feature
-from gsp_fd.fd_integration.language.registry import FEATURES, check_search
-from gsp_fd.fd_integration.run.options import SELECTORS, Options, driver_error
+from gsp_fd.fd_integration.language.features import EVALUATOR, AnyType, Component, EnumType
+from gsp_fd.fd_integration.language.registry import FEATURES, check_search, is_learned
+from gsp_fd.fd_integration.language.syntax import Call, Let, ListNode, Literal, Node, parse, to_text
+from gsp_fd.fd_integration.run.options import LEARNED_PARAMETERS, SEARCH_PARAMETERS, SELECTORS, Options, driver_error
 
 SHORT_HEURISTICS = {
     "hff": "ff",
@@ -77,19 +79,15 @@ class CheckedSearch:
                     yield value
                 pending += value.values.values()
 
-    def features(self) -> Iterator[Feature]:
-        """The features of the search, with repetitions."""
-        return (component.feature for component in self.components())
-
-    @property
+    @cached_property
     def needs_ground(self) -> bool:
         """Whether some feature works on ground tasks only."""
-        return any(feature.needs_ground for feature in self.features())
+        return any(component.feature.needs_ground for component in self.components())
 
-    @property
-    def takes_model(self) -> bool:
+    @cached_property
+    def learned(self) -> bool:
         """Whether some feature is learned."""
-        return any(parameter.name == "model" for feature in self.features() for parameter in feature.parameters)
+        return is_learned(self.text)
 
 
 def search_error(message: str) -> InputError:
@@ -125,11 +123,36 @@ def configurations(options: Options) -> list[CheckedSearch]:
 def configuration(options: Options, unit_cost: bool) -> CheckedSearch:
     """The search for a task with or without unit costs; InputError 33 for the search itself, 36 around it."""
     text = _search_text(_select(_tokens(options), unit_cost), options)
-    result = CheckedSearch(text, check_search(text))
-    if options.model_options and not result.takes_model:
-        name = next(iter(options.model_options))
-        raise driver_error(f"--{name} is only for learned heuristics, and this search has none: {text}")
-    return result
+    component = check_search(text)
+    values = options.parameters(learned=True)
+    unused = [name for name in LEARNED_PARAMETERS if name in values and not is_learned(text)]
+    if unused:
+        raise driver_error(f"--{unused[0]} is only for learned heuristics, and this search has none: {text}")
+    if not values:
+        return CheckedSearch(text, component)
+    names = SEARCH_PARAMETERS | LEARNED_PARAMETERS
+    text = to_text(_filled(parse(text), {names[option]: value for option, value in values.items()}))
+    return CheckedSearch(text, check_search(text))
+
+
+def _filled(node: Node, values: Mapping[str, str | int]) -> Node:
+    """The search with these values for the parameters that it leaves open."""
+    if isinstance(node, ListNode):
+        return replace(node, items=tuple(_filled(item, values) for item in node.items))
+    if isinstance(node, Let):
+        return replace(node, definition=_filled(node.definition, values), body=_filled(node.body, values))
+    if isinstance(node, Literal):
+        return node
+    kwargs = {name: _filled(value, values) for name, value in node.kwargs}
+    for parameter in FEATURES[node.name].parameters[len(node.args) :]:
+        if parameter.name in values and parameter.name not in kwargs:
+            kwargs[parameter.name] = _literal(values[parameter.name], parameter.type)
+    return Call(node.name, tuple(_filled(arg, values) for arg in node.args), tuple(kwargs.items()), node.position)
+
+
+def _literal(value: str | int, expected: AnyType) -> Literal:
+    kind = "int" if isinstance(value, int) else "symbol" if isinstance(expected, EnumType) else "string"
+    return Literal(kind, value, 0)
 
 
 def _tokens(options: Options) -> list[str]:
@@ -211,8 +234,7 @@ def _main_search(search: str | None, heuristics: Sequence[str], options: Options
 def _short_search(name: str, heuristics: Sequence[str], options: Options) -> str:
     short = SHORT_SEARCHES[name]
     evaluators = [_short_heuristic(value) for value in heuristics or [short.default_heuristic]]
-    learned = any(evaluator.startswith("gsp(") for evaluator in evaluators)
-    if learned:
+    if any(map(is_learned, evaluators)):
         short = PAIR_SEARCHES.get(name, short)
     elif options.weight is not None and options.weight != int(options.weight):
         raise driver_error(f"--weight {options.weight:g} is only for learned heuristics; others take whole numbers")
@@ -247,10 +269,12 @@ def _short_heuristic(value: str) -> str:
 
 
 def _check_preferred(evaluators: Sequence[str]) -> None:
-    if not any(_prefers(evaluator.split("(")[0]) for evaluator in evaluators):
-        able = ", ".join(name for name, row in FEATURES.items() if row.kind == EVALUATOR and _prefers(name))
+    if not any(prefers_operators(evaluator.split("(")[0]) for evaluator in evaluators):
+        able = ", ".join(name for name, row in FEATURES.items() if row.kind == EVALUATOR and prefers_operators(name))
         raise driver_error(f"--preferred needs a heuristic with preferred operators: {able}")
 
 
-def _prefers(name: str) -> bool:
-    return name in FEATURES and ("preferred operators", "yes") in FEATURES[name].properties
+def prefers_operators(name: str) -> bool:
+    """Whether a heuristic, by its name or a short form of it, has preferred operators."""
+    feature = FEATURES.get(SHORT_HEURISTICS.get(name, name))
+    return feature is not None and ("preferred operators", "yes") in feature.properties

@@ -11,7 +11,7 @@ from typing import IO
 
 from gsp_fd import _core
 
-_LEVELS = {"debug": 0, "info": 0, "warning": 1}
+_LEVELS = {"debug": 0, "info": 1, "warning": 2}
 
 
 class Log:
@@ -39,6 +39,11 @@ class Log:
         """A line of the driver, shown unless ``--log-level warning``."""
         if self.level <= _LEVELS["info"]:
             self.line(f"INFO     {text}")
+
+    def debug(self, text: str) -> None:
+        """A line of the driver, shown with ``--log-level debug``."""
+        if self.level <= _LEVELS["debug"]:
+            self.line(f"DEBUG    {text}")
 
     def start_search(self) -> None:
         """From now on ``t`` counts from 0, as for Fast Downward's search component."""

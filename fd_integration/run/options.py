@@ -24,6 +24,10 @@ SELECTORS = ("--if-unit-cost", "--if-non-unit-cost", "--always")
 SEARCH_TOKENS = ("--search", "--evaluator", "--heuristic", "--landmarks", *SELECTORS)
 """Options that keep their order, because it matters: see :mod:`gsp_fd.fd_integration.run.configuration`."""
 
+SEARCH_PARAMETERS = {"batch_size": "batch_size", "seed": "random_seed"}
+LEARNED_PARAMETERS = {name: name for name in ("model", "device", "threads", "symmetry")}
+"""Options by the parameter of the search language that they give a value, wherever a search leaves it open."""
+
 
 @dataclass
 class Options:
@@ -93,11 +97,20 @@ class Options:
         """Where the translated task goes."""
         return Path(self.sas_file or DEFAULT_SAS_FILE)
 
-    @property
-    def model_options(self) -> dict[str, Any]:
-        """What was said about learned heuristics."""
-        names = ("model", "device", "threads", "symmetry")
+    def given(self) -> dict[str, Any]:
+        """The options that were given, by their fields."""
+        default = Options()
+        return {name: value for name, value in vars(self).items() if value != getattr(default, name)}
+
+    def parameters(self, learned: bool) -> dict[str, Any]:
+        """Options that stand for parameters of the search language; also those of learned heuristics, or not."""
+        names = (*SEARCH_PARAMETERS, *(LEARNED_PARAMETERS if learned else ()))
         return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def forwarded(self, learned: bool) -> list[str]:
+        """The same as arguments for another run of this planner."""
+        values = self.parameters(learned)
+        return [part for name, value in values.items() for part in (f"--{name.replace('_', '-')}", str(value))]
 
 
 @dataclass(frozen=True)
@@ -228,7 +241,7 @@ GROUPS: dict[str, list[Option]] = {
         Option(
             ("--log-level",),
             "log_level",
-            "warning for fewer lines, info, or debug, which is the same here",
+            "debug (shows the options as understood), info or warning",
             "LEVEL",
             _choice("debug", "info", "warning"),
         ),
@@ -247,6 +260,11 @@ GROUPS: dict[str, list[Option]] = {
 }
 
 _BY_NAME = {name: option for group in GROUPS.values() for option in group for name in option.names}
+
+
+def option_name(target: str) -> str:
+    """How people write an option."""
+    return next((name for name, option in _BY_NAME.items() if option.target == target), f"--{target.replace('_', '-')}")
 
 
 def parse_command_line(argv: Sequence[str]) -> Options:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.files import write_atomically
 from gsp_fd.validate import format_plan
 
 
@@ -55,7 +56,7 @@ class PlanFiles:
         """Write the next plan; a reader never sees a part of it."""
         self._number += 1
         path = self._numbered(self._number) if self.numbered else self.prefix
-        text = format_plan([action.split() for action in actions], cost, unit_cost=unit_cost)
+        text = format_plan(actions, cost, unit_cost=unit_cost)
         try:
             if path.exists() and not _is_ordinary(path):
                 path.write_text(text)
@@ -76,17 +77,6 @@ class PlanFiles:
 
     def _error(self, message: str) -> InputError:
         return InputError(f"plan file: {message}", str(self.prefix), exit_code=ExitCode.SEARCH_INPUT_ERROR)
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file under another name and rename it."""
-    target = path.resolve() if path.is_symlink() else path
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _is_ordinary(path: Path) -> bool:

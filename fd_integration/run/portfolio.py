@@ -21,7 +21,7 @@ from typing import Any
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.processes import PLANNER, run_guarded
-from gsp_fd.fd_integration.language.syntax import mentions_gsp
+from gsp_fd.fd_integration.language.registry import is_learned
 from gsp_fd.fd_integration.run.limits import Limits
 from gsp_fd.fd_integration.run.log import Log
 from gsp_fd.fd_integration.run.options import Options, driver_error
@@ -30,7 +30,7 @@ from gsp_fd.pddl import read_domain, read_problem
 from gsp_fd.validate import Validation, parse_plan, validate_plan, validate_sas_plan
 
 Config = tuple[float, list[str]]
-Validator = Callable[[Sequence[tuple[str, ...]]], Validation]
+Validator = Callable[[Sequence[str]], Validation]
 
 _COST_LINE = re.compile(r"; cost = \d+ \((unit|general) cost\)\s*\Z")
 _COST_TYPES = ("H_COST_TYPE", "S_COST_TYPE")
@@ -130,7 +130,7 @@ class PortfolioRun:
             self.unit_cost = None if problem.minimize_cost else True
         else:
             sas, name = self.files[0].read_bytes(), str(self.files[0])
-            self.validator = lambda plan: validate_sas_plan(sas, [" ".join(action) for action in plan], file=name)
+            self.validator = partial(validate_sas_plan, sas, file=name)
             self.unit_cost = None
 
     def execute(self) -> int:
@@ -224,7 +224,7 @@ class PortfolioRun:
         line = _COST_LINE.search(text)
         if self.unit_cost is None and line is not None:
             self.unit_cost = line[1] == "unit"
-        path = self.plans.save([" ".join(action) for action in actions], verdict.cost, bool(self.unit_cost))
+        path = self.plans.save(actions, verdict.cost, bool(self.unit_cost))
         self.best = verdict.cost
         self.log.line(f"New best plan with cost {verdict.cost} in {path}")
         return True
@@ -244,6 +244,7 @@ class _Member:
         self.folder = folder
         self.plan = folder / "plan"
         self.ours = arguments[0].startswith("-")
+        self.learned = self.ours and any(map(is_learned, arguments))
         self.command = self._our_command(arguments) if self.ours else self._their_command(arguments)
         self.found = False
         self._seen: dict[Path, str] = {}
@@ -274,7 +275,7 @@ class _Member:
             return ExitCode.SEARCH_OUT_OF_TIME
         if self.ours and code in set(ExitCode) and code > ExitCode.SEARCH_PLAN_FOUND_AND_OUT_OF_MEMORY_AND_TIME:
             # A model that does not apply is no failure of the portfolio.
-            return ExitCode.SEARCH_UNSOLVED_INCOMPLETE if code == 33 and mentions_gsp(self.command) else code
+            return ExitCode.SEARCH_UNSOLVED_INCOMPLETE if code == 33 and self.learned else code
         if not self.ours and code != 0:
             self.portfolio.log.line(f"{self.command[0]} ended with exit code {code} and without a plan")
         return ExitCode.SEARCH_UNSOLVED_INCOMPLETE
@@ -286,9 +287,7 @@ class _Member:
         limits = ["--overall-time-limit", str(math.ceil(self.seconds))]
         if portfolio.limits.memory is not None:
             limits += ["--overall-memory-limit", f"{portfolio.limits.memory >> 10}k"]
-        options = portfolio.options.model_options if mentions_gsp(search) else {}
-        forwarded = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-        start = [*PLANNER, *limits, "--plan-file", str(self.plan), *forwarded]
+        start = [*PLANNER, *limits, "--plan-file", str(self.plan), *portfolio.options.forwarded(self.learned)]
         return [*start, *map(str, portfolio.files), *search]
 
     def _their_command(self, arguments: list[str]) -> list[str]:

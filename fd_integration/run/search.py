@@ -96,10 +96,10 @@ class Run:
             max_time=None if math.isinf(max_time) else max_time,
             max_expansions=self.expansions_left(),
             max_memory_kb=self.deadline.memory_kb(),
-            batch_size=max(spec.batch_size, self.context.batch_size),
+            batch_size=spec.batch_size,
             randomize_successors=spec.randomize_successors,
             preferred_successors_first=spec.preferred_successors_first,
-            random_seed=self.context.seed if spec.random_seed < 0 else spec.random_seed,
+            random_seed=max(0, spec.random_seed),
             log=native_log,
             progress=self.interrupts.deferred(self.log.status.progress) if self.log.status.terminal else None,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import shlex
 import shutil
@@ -13,8 +12,8 @@ from pathlib import Path
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.common.processes import main_code
-from gsp_fd.fd_integration.run.plans import write_atomically
+from gsp_fd.common.files import write_atomically
+from gsp_fd.common.processes import fast_downward_command, main_code
 
 SEARCH = "downward"
 
@@ -84,11 +83,8 @@ def _candidates(place: Path | None) -> Iterator[Path]:
     if place is not None:
         yield from (place, place / "bin", *_builds(place.parent if place.is_file() else place))
         return
-    spec = importlib.util.find_spec("up_fast_downward")
-    if spec is not None and spec.origin is not None:
-        yield from _builds(Path(spec.origin).parent / "downward")
-    for name in ("fast-downward.py", "fast-downward"):
-        if driver := shutil.which(name):
+    for driver in (*fast_downward_command()[1:], shutil.which("fast-downward.py"), shutil.which("fast-downward")):
+        if driver:
             yield from _builds(Path(driver).resolve().parent)
 
 

@@ -16,7 +16,7 @@ from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.guard import die_with_parent
 from gsp_fd.fd_integration.driver import Planner, complain, complain_of_bug
-from gsp_fd.fd_integration.language.syntax import mentions_gsp
+from gsp_fd.fd_integration.language.registry import is_learned
 from gsp_fd.fd_integration.run.components import Components, Inputs
 from gsp_fd.fd_integration.run.configuration import CheckedSearch, configurations
 from gsp_fd.fd_integration.run.limits import Deadline, Limits
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """``REAL ARGUMENTS…``: run our search, or become the real search component ``REAL``."""
     real, *arguments = sys.argv[1:] if argv is None else argv
-    if not mentions_gsp(arguments):
+    if not any(map(is_learned, arguments)):
         os.execv(real, [real, *arguments])
     die_with_parent(signal.SIGTERM)
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from gsp_fd._core import CoreInputError
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.fd_integration.run.plans import write_atomically
+from gsp_fd.common.files import write_atomically
 from gsp_fd.fd_integration.tools.pddl_files import find_pddl_files, load_lifted
 from gsp_fd.inference import NativeNetwork
 from gsp_fd.model import find_model, relation_specs, task_fit_problems

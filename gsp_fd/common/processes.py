@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -36,6 +37,41 @@ if sys.path and not sys.path[0]:
 
 PLANNER = python_command("gsp_fd.fd_integration.driver")
 """The command of this planner, for arguments to follow."""
+
+
+def fast_downward_command() -> list[str]:
+    """The command of the real Fast Downward from the package up-fast-downward; empty if it is not installed."""
+    spec = importlib.util.find_spec("up_fast_downward")
+    driver = Path(spec.origin).parent / "downward" / "fast-downward.py" if spec and spec.origin else None
+    return [sys.executable, str(driver)] if driver and driver.is_file() else []
+
+
+def limited(command: Sequence[str], seconds: int | None, size: int | None) -> list[str]:
+    """A command with limits on CPU seconds and bytes of address space; its exit code is 127 if it cannot be started.
+
+    A process of its own sets them: a function between fork and exec is unsafe in a process with threads.
+    """
+    if not seconds and not size:
+        return list(command)
+    return [sys.executable, "-I", "-S", "-c", _LIMIT, str(seconds or 0), str(size or 0), *command]
+
+
+_LIMIT = """\
+import os, resource, sys
+def limit(kind, soft, hard):
+    current = resource.getrlimit(kind)[1]
+    hard = hard if current == resource.RLIM_INFINITY else min(hard, current)
+    resource.setrlimit(kind, (min(soft, hard), hard))
+seconds, size = int(sys.argv[1]), int(sys.argv[2])
+if seconds:
+    limit(resource.RLIMIT_CPU, seconds, seconds + 1)
+if size:
+    limit(resource.RLIMIT_AS, size, size)
+try:
+    os.execvp(sys.argv[3], sys.argv[3:])
+except OSError as error:
+    print(f"{sys.argv[3]}: {error.strerror}", file=sys.stderr)
+    os._exit(127)"""
 
 
 def run_guarded(

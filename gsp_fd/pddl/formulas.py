@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from gsp_fd.common.errors import InputError
+from gsp_fd.common.spelling import near_miss
 from gsp_fd.pddl.ast import (
     OBJECT,
     And,
@@ -30,12 +30,6 @@ from gsp_fd.pddl.reader import SList
 
 TOTAL_COST = "total-cost"
 _CONNECTIVES = ("and", "or", "not", "imply", "forall", "exists")
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` if something known is spelled similarly, else nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
-    return f"; did you mean '{close[0]}'?" if close else ""
 
 
 class FormulaParser:
@@ -111,7 +105,7 @@ class FormulaParser:
             if not isinstance(name, str):
                 self.fail("expected the name of a type, got a list", line)
             if name != OBJECT and name not in self.types:
-                message = f"undefined type '{name}'{did_you_mean(name, self.types)}"
+                message = f"undefined type '{name}'{near_miss(name, self.types)}"
                 if not signature:
                     self.fail(message, line)
                 self.warn(message, line)
@@ -128,7 +122,7 @@ class FormulaParser:
             if term not in known:
                 what = "variable" if term.startswith("?") else "object"
                 line = node.item_line(index)
-                self.fail(f"undefined {what} '{term}'{did_you_mean(term, known)}", line)
+                self.fail(f"undefined {what} '{term}'{near_miss(term, known)}", line)
         return tuple(node[1:])
 
     def check_arity(self, node: SList, declared: Predicate, kind: str = "predicate") -> None:
@@ -145,7 +139,7 @@ class FormulaParser:
             self.fail("expected the name of a predicate, got a list", node.line)
         declared = self.predicates.get(name)
         if declared is None:
-            hint = did_you_mean(name, [*self.predicates, *_CONNECTIVES])
+            hint = near_miss(name, [*self.predicates, *_CONNECTIVES])
             hint = f"; '{name}' is a type" if name in self.types else hint
             self.fail(f"undefined predicate '{name}'{hint}", node.line)
         terms = self._terms(node, known)
@@ -266,7 +260,7 @@ class FormulaParser:
         if term[0] in self.functions:
             self.check_arity(term, self.functions[term[0]], "function")
         else:
-            hint = did_you_mean(term[0], self.functions)
+            hint = near_miss(term[0], self.functions)
             self.warn(f"function '{term[0]}' is not declared{hint}", term.line)
         return FunctionTerm(term[0], self._terms(term, known), term.line)
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from gsp_fd.common.spelling import near_miss
 from gsp_fd.pddl.ast import (
     OBJECT,
     Action,
@@ -19,7 +20,7 @@ from gsp_fd.pddl.ast import (
     TypedName,
     supertypes,
 )
-from gsp_fd.pddl.formulas import TOTAL_COST, FormulaParser, did_you_mean
+from gsp_fd.pddl.formulas import TOTAL_COST, FormulaParser
 from gsp_fd.pddl.reader import SList, fact_words, read_fact, read_file
 
 REQUIREMENTS = (
@@ -85,7 +86,7 @@ class _FileParser(FormulaParser):
                 self.fail(f"expected a list that starts with one of {', '.join(allowed + repeated)}", line)
             keyword = entry[0]
             if keyword not in allowed and keyword not in repeated:
-                hint = did_you_mean(keyword, allowed + repeated)
+                hint = near_miss(keyword, allowed + repeated)
                 hint = "; write (:derived (PREDICATE ?x ...) CONDITION)" if keyword == ":axiom" else hint
                 self.fail(f"unknown keyword '{keyword}'{hint}", line)
             if keyword in seen and keyword in allowed:
@@ -213,7 +214,7 @@ class _DomainParser(_FileParser):
             if not isinstance(keyword, str):
                 self.fail(f"action '{node[1]}': expected a keyword such as :effect, got a list", line)
             if keyword not in _ACTION_FIELDS:
-                hint = did_you_mean(keyword, _ACTION_FIELDS)
+                hint = near_miss(keyword, _ACTION_FIELDS)
                 self.fail(f"action '{node[1]}': unknown keyword '{keyword}'{hint}", line)
             if keyword in fields:
                 self.fail(f"action '{node[1]}' has two '{keyword}' fields", line)
@@ -351,12 +352,12 @@ class _ProblemParser(_FileParser):
         if term[0] in self.functions:
             self.check_arity(SList(term, fact.line), self.functions[term[0]], "function")
         elif term[0] != TOTAL_COST:
-            hint = did_you_mean(term[0], self.functions)
+            hint = near_miss(term[0], self.functions)
             self.warn(f"function '{term[0]}' is not declared{hint}", fact.line)
         for word in term[1:]:
             # Fast Downward never looks at these arguments.
             if word not in names:
-                self.warn(f"undefined object '{word}'{did_you_mean(word, names)}", fact.line)
+                self.warn(f"undefined object '{word}'{near_miss(word, names)}", fact.line)
         key, value = tuple(term), self.number(fact[2], fact.item_line(2))
         if values.setdefault(key, value) != value:
             self.fail(f"({' '.join(key)}) is given two different values in :init", fact.line)

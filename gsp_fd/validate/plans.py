@@ -32,8 +32,8 @@ class Validation:
 _PLAN_LINE = re.compile(r"\(\s*([^()\s]+(?:\s+[^()\s]+)*)\s*\)")
 
 
-def parse_plan(text: str, file: str) -> list[tuple[str, ...]]:
-    """The actions ``(name, *objects)`` of a plan file as Fast Downward writes it, in lower case."""
+def parse_plan(text: str, file: str) -> list[str]:
+    """The actions of a plan file as Fast Downward writes it, such as ``unstack b1 b2``, in lower case."""
     actions = []
     for number, line in enumerate(text.splitlines(), start=1):
         content = line.split(";", 1)[0].strip()
@@ -43,21 +43,21 @@ def parse_plan(text: str, file: str) -> list[tuple[str, ...]]:
         if match is None:
             message = f"expected an action such as (unstack b1 b2), got '{content[:60]}'"
             raise InputError(message, file, number, exit_code=ExitCode.DRIVER_INPUT_ERROR)
-        actions.append(tuple(match.group(1).lower().split()))
+        actions.append(" ".join(match.group(1).lower().split()))
     return actions
 
 
-def format_plan(actions: Sequence[Sequence[str]], cost: int, *, unit_cost: bool) -> str:
+def format_plan(actions: Sequence[str], cost: int, *, unit_cost: bool) -> str:
     """The text of a plan file, with the cost line that Fast Downward's driver looks for."""
-    lines = [f"({' '.join(action)})" for action in actions]
+    lines = [f"({action})" for action in actions]
     return "\n".join([*lines, f"; cost = {cost} ({'unit' if unit_cost else 'general'} cost)"]) + "\n"
 
 
 # -- PDDL
 
 
-def validate_plan(domain: Domain, problem: Problem, actions: Sequence[tuple[str, ...]]) -> Validation:
-    """Executes the plan ``[(name, *objects), ...]`` by the full semantics of the PDDL files.
+def validate_plan(domain: Domain, problem: Problem, actions: Sequence[str]) -> Validation:
+    """Executes a plan, ``["unstack b1 b2", …]``, by the full semantics of the PDDL files.
 
     Where several actions share a name, the first applicable one is taken. InputError if the derived
     predicates have no meaning.
@@ -86,10 +86,11 @@ class _Validator:
             self.schemas.setdefault(action.name, []).append(action)
         self.compiled: dict[str, list[_CompiledAction]] = {}
 
-    def run(self, actions: Sequence[tuple[str, ...]]) -> Validation:
+    def run(self, actions: Sequence[str]) -> Validation:
         cost = 0
-        for step, (name, *arguments) in enumerate(actions):
-            shown = f"step {step + 1}, ({' '.join((name, *arguments))})"
+        for step, action in enumerate(actions):
+            name, *arguments = action.split()
+            shown = f"step {step + 1}, ({action})"
             reason = "there is no such action"
             for candidate in self._actions(name):
                 outcome = self._apply(candidate, arguments)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from gsp_fd.common.machine import machine
 from gsp_fd.model_format import ModelMetadata
 from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.validation import Score
@@ -32,31 +30,17 @@ class CardFacts:
     command: str
 
 
-def machine() -> str:
-    """Processor, cores and memory of this machine."""
-    name = platform.processor() or platform.machine()
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                name = line.partition(":")[2].strip()
-                break
-        memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
-    except (OSError, ValueError):
-        memory = ""
-    return f"{name}, {os.cpu_count()} cores{memory}, {platform.system()}"
-
-
 def card_facts(facts: CardFacts) -> dict[str, str]:
     """The figures of the card, as names and values."""
     score, sizes = facts.score, [instance.size for instance in facts.training]
-    network = facts.metadata.network
+    network, here = facts.metadata.network, machine()
     mode = f"{facts.workers} search workers" if facts.workers else "search and learning in one process"
     return {
         "Domain": facts.metadata.domain,
         "Training": f"{len(sizes)} problems with {min(sizes)} to {max(sizes)} objects; "
         f"a plan was found for {facts.solved_in_training}",
         "Time": f"{facts.minutes:.1f} minutes, {facts.gradient_steps} gradient steps, seed {facts.seed}, {mode}",
-        "Machine": machine(),
+        "Machine": "{cpu}, {cores} cores, {memory:.0f} GiB, {system}".format(memory=here["memory_mb"] / 1024, **here),
         "Validation": f"{facts.origin}: the greedy policy solves {score.covered} of {score.of} "
         f"with {score.steps} steps in all; RMSE of Q on these plans {score.rmse:.2f}",
         "Network": f"{network.layers} layers of width {network.d}, {network.aggregation} aggregation, "

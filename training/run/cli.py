@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.machine import usable_cores
 from gsp_fd.task import LimitReached, TranslationFailed
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.run.settings import RunInputs, add_options, given_options, make_config, option_of, read_toml
@@ -124,7 +125,7 @@ def _started(options: argparse.Namespace, command: str) -> Run:
 
 def _resumed(options: argparse.Namespace) -> Run:
     """A run that goes on."""
-    from gsp_fd.training.checkpoint import write_atomically
+    from gsp_fd.common.files import write_atomically
     from gsp_fd.training.run.folder import RunFolder
     from gsp_fd.training.run.settings import to_toml
 
@@ -150,7 +151,7 @@ def _values(config: TrainingConfig) -> dict[str, Any]:
 def _default_workers() -> int:
     if importlib.util.find_spec("ray") is None:
         return 0
-    return max(1, len(os.sched_getaffinity(0)) - 1)
+    return max(1, usable_cores() - 1)
 
 
 def _check_inputs(inputs: RunInputs) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.training.checkpoint import write_atomically
+from gsp_fd.common.files import write_atomically
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.run.settings import RunInputs, make_config, read_toml, to_toml
 

@@ -17,8 +17,9 @@ import torch
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.files import write_atomically
 from gsp_fd.export.writer import export_model, model_bytes
-from gsp_fd.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, write_atomically
+from gsp_fd.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instance_sets import InstanceSets, load_sets
 from gsp_fd.training.learning.trainer import Trainer

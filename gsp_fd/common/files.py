@@ -1,0 +1,39 @@
+"""Files that are never half there, and problem files among others."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+_DEFINES_DOMAIN = re.compile(rb"\s*\(\s*define\s*\(\s*domain\b", re.IGNORECASE)
+_COMMENT = re.compile(rb";[^\n\r]*")
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes | memoryview, *, durable: bool = False) -> None:
+    """Write a file under another name beside it and rename that; ``durable``: not even a power cut leaves a part."""
+    target = Path(path)
+    if target.is_symlink():
+        target = target.resolve()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(data)
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def problem_files(folder: Path) -> list[Path]:
+    """The ``*.pddl`` files of a folder that define no domain, by name: broken ones too, so that somebody tells."""
+    return sorted(file for file in folder.glob("*.pddl") if not _defines_domain(file))
+
+
+def _defines_domain(file: Path) -> bool:
+    try:
+        return _DEFINES_DOMAIN.match(_COMMENT.sub(b"", file.read_bytes())) is not None
+    except OSError:
+        return False
