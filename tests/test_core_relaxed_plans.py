@@ -36,7 +36,7 @@ def reaches_goal(task: LiftedTask, state: reference.State, plan: list[reference.
 @given(task=lifted_tasks(costs=COSTS), symmetry=st.booleans())
 def test_relaxed_plans(task: LiftedTask, symmetry: bool) -> None:
     native = _core.LiftedTask.from_spec(task)
-    ff, hadd = _core.ff(native.ground()), _core.hadd(native.ground())
+    ff, hadd = _core.heuristic("ff", native.ground()), _core.heuristic("add", native.ground())
     space = _core.LiftedSpace(native, symmetry)
     state, number = reference.initial(task), space.initial_state()
     for _ in range(4):
@@ -72,7 +72,7 @@ def test_a_lifted_search_with_preferred_operators_only(symmetry: bool, lazy: boo
     """Without preferred operators this search would end after the initial state."""
     for domain, problem in ((tasks.TOWER_DOMAIN, tasks.TOWER), (tasks.LAMPS_DOMAIN, tasks.lamps(6))):
         task = tasks.load(domain, problem)
-        ff = _core.ff(task.ground())
+        ff = _core.heuristic("ff", task.ground())
         space = _core.LiftedSpace(task.native_lifted(), symmetry)
         result = _core.search(space, _core.SingleOpenList(ff, pref_only=True), preferred=[ff], lazy=lazy)
         assert result.status == "solved"
@@ -82,6 +82,6 @@ def test_a_lifted_search_with_preferred_operators_only(symmetry: bool, lazy: boo
 def test_heuristics_without_relaxed_plans(tower: LiftedTask) -> None:
     native = _core.LiftedTask.from_spec(tower)
     space = _core.LiftedSpace(native)
-    for heuristic in (_core.hmax(native.ground()), _core.blind(native)):
+    for heuristic in (_core.heuristic("hmax", native.ground()), _core.heuristic("blind", native)):
         with pytest.raises(_core.CoreInputError, match="no relaxed plans"):
             heuristic.relaxed_plan(space, space.initial_state())

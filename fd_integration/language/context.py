@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from gsp_fd.fd_integration.language.features import Component
 if TYPE_CHECKING:
     from gsp_fd.model import LearnedHeuristic
     from gsp_fd.pddl import LiftedTask
-    from gsp_fd.task import Task
+    from gsp_fd.task import Limits, Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +60,7 @@ class Context:
     """The module ``gsp_fd._core``."""
     task: Task
     ground: Any = None
-    """The ground task of the native core; None if nothing needs it."""
+    """The ground task of the native core; None if nothing asks for it, or if it would be large."""
     seed: int = 0
     """Seed of searches that use the global random number generator (``random_seed=-1``)."""
     batch_size: int = 1
@@ -69,6 +70,8 @@ class Context:
     """The learned heuristics built so far; with any, searches run on the lifted task."""
     on_lifted: bool = False
     """Searches run on the lifted task, even if it was grounded for some heuristic."""
+    limits: Callable[[], Limits] | None = None
+    """What is left of the limits of the search, for what takes long to build."""
     cost_type: str = "normal"
     _built: dict[tuple[int, str], tuple[Component, Any]] = field(default_factory=dict)
 
@@ -95,7 +98,7 @@ class Context:
         """A state space with nothing but the initial state; every search needs its own."""
         if self.ground is not None and not self.on_lifted:
             return self.core.GroundSpace(self.ground)
-        symmetry = self.on_lifted and self.model_options.get("symmetry", "objects") == "objects"
+        symmetry = self.model_options.get("symmetry", "objects") == "objects"
         space = self.core.LiftedSpace(self.task.native_lifted(), symmetry)
         for learned in self.learned:
             learned.space = space
@@ -111,10 +114,11 @@ class Context:
             )
         return self.task.lifted
 
-    def heuristic(self, constructor: str, name: str, costs: bool) -> Any:
-        """A heuristic of the native core under the cost type of this context."""
-        make = getattr(self.core, constructor)
-        return make(self.ground, cost_type=self.cost_type, name=name) if costs else make(self.ground, name=name)
+    def heuristic(self, kind: str, name: str) -> Any:
+        """A heuristic of the native core under the cost type of this context; LimitReached if it takes too much."""
+        if self.ground is not None:
+            return self.core.heuristic(kind, self.ground, self.cost_type, name)
+        return self.task.heuristic(kind, self.cost_type, name, *([self.limits()] if self.limits else []))
 
     def heuristics_among(self, evaluators: list[Any]) -> tuple[Any, ...]:
         """Those that can prefer operators: expressions over evaluators never do."""

@@ -50,6 +50,7 @@ GSP = Feature(
         ("conditional effects", "not supported"),
         ("axioms", "not supported"),
     ),
+    short_names=("gsp",),
 )
 
 _EVAL = Parameter("eval", EVALUATOR, None, "learned evaluator")

@@ -20,6 +20,7 @@ from gsp_fd.fd_integration.run.plans import PlanFiles, write_atomically
 from gsp_fd.fd_integration.run.search import Run
 
 if TYPE_CHECKING:
+    from gsp_fd.task import Limits as TaskLimits
     from gsp_fd.task import Task
 
 
@@ -72,6 +73,13 @@ def _misplaced_search(files: list[str]) -> str:
     return ""
 
 
+def task_limits(deadline: Deadline) -> TaskLimits:
+    """What is left of the limits, for a step of the work outside the search."""
+    from gsp_fd.task import Limits
+
+    return Limits(deadline.left(), deadline.memory_kb())
+
+
 @dataclass
 class Components:
     """The components of one run; each method runs one and returns its exit code."""
@@ -87,7 +95,6 @@ class Components:
 
     def translate(self) -> int:
         """Load the PDDL files and ground them, if the search needs that or the SAS file is wanted."""
-        from gsp_fd.task import Limits as TaskLimits
         from gsp_fd.task import load_pddl
 
         options, log, inputs = self.options, self.log, self.inputs
@@ -104,7 +111,7 @@ class Components:
         self.task = load_pddl(
             inputs.domain,
             inputs.problem,
-            limits=TaskLimits(deadline.left(), deadline.memory_kb()),
+            limits=task_limits(deadline),
             translate_options=options.translate_options,
             log=log.line,
         )
@@ -112,21 +119,25 @@ class Components:
         if not translated:
             log.line(f"Parsing: {watch}")
         keep = options.keep_sas_file or options.sas_file is not None or not inputs.search
-        if keep or any(search.needs_ground for search in self.searches):
-            self.ground(deadline, statistics=not translated)
+        if keep or any(search.wants_ground for search in self.searches):
+            self.ground(deadline, whole=keep, statistics=not translated)
         if keep:
             self.write_sas()
         if not translated:
             log.line(f"Done! {whole}")
         return ExitCode.SUCCESS
 
-    def ground(self, deadline: Deadline, *, statistics: bool) -> None:
-        from gsp_fd.task import Limits as TaskLimits
+    def ground(self, deadline: Deadline, *, whole: bool, statistics: bool) -> None:
+        """Ground the task, if it is small or the whole of it is wanted."""
+        from gsp_fd.task import SMALL_GROUNDING
 
         assert self.task is not None
         watch = Stopwatch()
-        ground = self.task.ground(TaskLimits(deadline.left(), deadline.memory_kb()))
-        if statistics:
+        limits = task_limits(deadline)
+        ground = self.task.ground(limits) if whole else self.task.ground_if_small(limits)
+        if ground is None:
+            self.log.line(f"More than {SMALL_GROUNDING} actions: the search works on the lifted task. {watch}")
+        elif statistics:
             self.log.line(f"Instantiating: {watch}")
             for line in translator_statistics(ground):
                 self.log.line(line)
@@ -217,12 +228,11 @@ class Components:
             self.interrupts.forget()
 
     def make_context(self, core: Any, deadline: Deadline) -> Context:
-        from gsp_fd.task import Limits as TaskLimits
-
         assert self.task is not None
         ground = None
-        if not self.task.is_lifted or any(search.needs_ground for search in self.searches):
-            ground = self.task.ground(TaskLimits(deadline.left(), deadline.memory_kb()))
+        if not self.task.is_lifted or any(search.wants_ground for search in self.searches):
+            ground = self.task.ground_if_small(task_limits(deadline))
+        if ground is not None:
             self.log.search(f"Variables: {ground.num_variables}")
             self.log.search(f"FactPairs: {ground.num_facts}")
         options = self.options
@@ -234,6 +244,7 @@ class Components:
             batch_size=options.batch_size or 1,
             model_options=options.model_options,
             on_lifted=any(search.takes_model for search in self.searches),
+            limits=lambda: task_limits(deadline),
         )
 
     def validate(self) -> int:

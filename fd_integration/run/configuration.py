@@ -17,16 +17,7 @@ from gsp_fd.fd_integration.language.features import EVALUATOR, Component, Featur
 from gsp_fd.fd_integration.language.registry import FEATURES, check_search
 from gsp_fd.fd_integration.run.options import SELECTORS, Options, driver_error
 
-SHORT_HEURISTICS = {
-    "hff": "ff",
-    "ff": "ff",
-    "hmax": "hmax",
-    "hadd": "add",
-    "add": "add",
-    "goalcount": "goalcount",
-    "blind": "blind",
-    "gsp": "gsp",
-}
+SHORT_HEURISTICS = {short: feature.name for feature in FEATURES.values() for short in feature.short_names}
 DEFAULT_WEIGHT = 2
 DEFAULT_SEARCH = "wastar"
 
@@ -82,9 +73,9 @@ class Configuration:
         return (component.feature for component in self.components())
 
     @property
-    def needs_ground(self) -> bool:
-        """Whether some feature works on ground tasks only."""
-        return any(feature.needs_ground for feature in self.features())
+    def wants_ground(self) -> bool:
+        """Whether some feature is faster on the ground task, where that is small."""
+        return any(feature.wants_ground for feature in self.features())
 
     @property
     def takes_model(self) -> bool:
