@@ -74,6 +74,9 @@ class LiftedTask:
     def ground(self, max_time: float | None = None, max_memory_kb: int | None = None) -> GroundTask:
         """The ground task; raises Stopped at a limit."""
 
+    def ground_up_to(self, max_actions: int, max_time: float | None = None, max_memory_kb: int | None = None) -> GroundTask | None:
+        """The ground task, or None if it has more actions; raises Stopped at a limit."""
+
 class StateSpace:
     """Numbered states and operators of a task."""
 
@@ -215,20 +218,10 @@ class Heuristic(Evaluator):
         The value of a state and the operators of the relaxed plan behind it as (schema, objects...).
         """
 
-def ff(task: GroundTask, cost_type: str = 'normal', name: str = 'ff') -> Heuristic:
-    """hFF: cost of a relaxed plan; prefers its first operators."""
-
-def hmax(task: GroundTask, cost_type: str = 'normal', name: str = 'hmax') -> Heuristic:
-    """hmax: admissible."""
-
-def hadd(task: GroundTask, cost_type: str = 'normal', name: str = 'add') -> Heuristic:
-    """hadd: the sum of the goals' relaxed costs."""
-
-def blind(task: object, cost_type: str = 'normal', name: str = 'blind') -> Heuristic:
-    """The cheapest operator's cost, 0 in goal states."""
-
-def goalcount(task: object, name: str = 'goalcount') -> Heuristic:
-    """The number of unsatisfied goals."""
+def heuristic(kind: str, task: GroundTask | LiftedTask, cost_type: str = 'normal', name: str | None = None, max_time: float | None = None, max_memory_kb: int | None = None) -> Heuristic:
+    """
+    A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises Stopped at a limit.
+    """
 
 def g() -> Evaluator: ...
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from gsp_fd.translator import translate
 from gsp_fd.validate import Validation, validate_plan, validate_sas_plan
 
 Log = Callable[[str], None]
+
+SMALL_GROUNDING = 200_000
+"""Reachable actions up to which searches and heuristics work on the ground task; beyond, on the lifted one."""
 
 
 class LimitReached(Exception):
@@ -62,6 +66,9 @@ class Task:
     not_lifted: NotLifted | None = None
     _native_lifted: _core.LiftedTask | None = field(default=None, repr=False)
     _native_ground: _core.GroundTask | None = field(default=None, repr=False)
+    _is_large: bool = field(default=False, repr=False)
+    _relaxations: dict[str, _core.Heuristic] = field(default_factory=dict, repr=False)
+    """A heuristic per cost type: heuristics share what they are made of, and the next search will want it again."""
 
     @property
     def is_lifted(self) -> bool:
@@ -83,20 +90,53 @@ class Task:
     def ground(self, limits: TaskLimits = TaskLimits()) -> _core.GroundTask:  # noqa: B008 (frozen)
         """The ground task (``_core.GroundTask``); LimitReached if grounding takes too much."""
         if self._native_ground is None:
-            try:
+            with self._errors_explained():
                 if self.sas is not None:
                     self._native_ground = _core.GroundTask.from_sas(self.sas)
                 else:
                     self._native_ground = self.native_lifted().ground(limits.time, limits.memory_kb)
-            except _core.CoreInputError as error:
-                message, line = error.args
-                code = ExitCode.SEARCH_INPUT_ERROR if self.sas is not None else ExitCode.TRANSLATE_INPUT_ERROR
-                raise InputError(message, self.sas_file if self.sas else None, line or None, exit_code=code) from None
-            except _core.Stopped as error:
-                raise LimitReached(str(error)) from None
-            except MemoryError:
-                raise LimitReached("memory") from None
         return self._native_ground
+
+    def ground_if_small(self, limits: TaskLimits = TaskLimits()) -> _core.GroundTask | None:  # noqa: B008 (frozen)
+        """The ground task, or None if it has more than ``SMALL_GROUNDING`` actions."""
+        if self.sas is not None or self._native_ground is not None:
+            return self.ground(limits)
+        if not self._is_large:
+            with self._errors_explained():
+                native = self.native_lifted()
+                self._native_ground = native.ground_up_to(SMALL_GROUNDING, limits.time, limits.memory_kb)
+            self._is_large = self._native_ground is None
+        return self._native_ground
+
+    def heuristic(
+        self,
+        kind: str,
+        cost_type: str = "normal",
+        name: str | None = None,
+        limits: TaskLimits = TaskLimits(),  # noqa: B008 (frozen)
+    ) -> _core.Heuristic:
+        """A heuristic of the core for ground and lifted states of this task.
+
+        It is made from the ground task, or straight from the lifted one where that is large.
+        """
+        source = self.ground_if_small(limits) or self.native_lifted()
+        with self._errors_explained():
+            made = _core.heuristic(kind, source, cost_type, name, limits.time, limits.memory_kb)
+        self._relaxations.setdefault(cost_type, made)
+        return made
+
+    @contextmanager
+    def _errors_explained(self) -> Iterator[None]:
+        try:
+            yield
+        except _core.CoreInputError as error:
+            message, line = error.args
+            code = ExitCode.SEARCH_INPUT_ERROR if self.sas is not None else ExitCode.TRANSLATE_INPUT_ERROR
+            raise InputError(message, self.sas_file if self.sas else None, line or None, exit_code=code) from None
+        except _core.Stopped as error:
+            raise LimitReached(str(error)) from None
+        except MemoryError:
+            raise LimitReached("memory") from None
 
     def validate(self, plan: Sequence[str]) -> Validation:
         """Checks a plan, given as operator names, against the files the task came from."""
@@ -106,7 +146,7 @@ class Task:
         return validate_sas_plan(self.sas, plan, file=self.sas_file)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_native_lifted": None, "_native_ground": None}
+        return {**self.__dict__, "_native_lifted": None, "_native_ground": None, "_relaxations": {}}
 
 
 def load_pddl(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 
 from gsp_fd.pddl import LiftedTask, Literal
@@ -12,6 +12,7 @@ Atom = tuple[int, tuple[int, ...]]
 State = frozenset[Atom]
 Action = tuple[int, tuple[int, ...]]
 """Schema and objects."""
+INFINITY = float("inf")
 
 
 def initial(task: LiftedTask) -> State:
@@ -105,3 +106,35 @@ def explore(task: LiftedTask, limit: int) -> dict[State, int] | None:
 def optimal_cost(task: LiftedTask, costs: dict[State, int]) -> int | None:
     """The least cost of a goal state; None if the task has no plan."""
     return min((cost for state, cost in costs.items() if is_goal(task, state)), default=None)
+
+
+def relaxed_value(task: LiftedTask, state: State, combine: Callable[[Iterable[float]], float]) -> float:
+    """The fixed point of hmax (``combine=max``) or hadd (``sum``); a negated atom is a fact that a delete reaches."""
+    costs: dict[tuple[bool, Atom], float] = {(True, atom): 0 for atom in state}
+
+    def value(facts: Iterable[tuple[bool, Atom]]) -> float:
+        found = [0 if not sign and atom not in state else costs.get((sign, atom), INFINITY) for sign, atom in facts]
+        return combine([0, *found])
+
+    rules = []
+    for number, objects in actions(task):
+        schema = task.schemas[number]
+        if any(len(set(terms(pair, objects))) == 2 for pair in schema.equal):
+            continue
+        if any(len(set(terms(pair, objects))) == 1 for pair in schema.unequal):
+            continue
+        needs = {(True, instance(literal, objects)) for literal in schema.positive}
+        needs |= {(False, instance(literal, objects)) for literal in schema.negative}
+        gives = {(True, instance(literal, objects)) for literal in schema.add}
+        gives |= {(False, instance(literal, objects)) for literal in schema.delete}
+        rules.append((needs, gives, cost(task, (number, objects))))
+    changed = True
+    while changed:
+        changed = False
+        for needs, gives, price in rules:
+            total = price + value(needs)
+            for fact in gives:
+                if total < costs.get(fact, INFINITY) and (fact[0] or fact[1] in state):
+                    costs[fact] = total
+                    changed = True
+    return value([*((True, atom) for atom in task.goal_positive), *((False, atom) for atom in task.goal_negative)])

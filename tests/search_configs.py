@@ -13,25 +13,25 @@ Config = Callable[[_core.GroundTask], dict[str, Any]]
 
 def astar(task: _core.GroundTask, heuristic: str = "hmax") -> dict[str, Any]:
     """A* with Fast Downward's tie-breaking."""
-    h = getattr(_core, heuristic)(task)
+    h = _core.heuristic(heuristic, task)
     f = _core.sum([_core.g(), h])
     return {"open_list": _core.TieBreakingOpenList([f, h]), "reopen_closed": True, "f_eval": f}
 
 
 def wastar(task: _core.GroundTask, lazy: bool, weight: float = 3) -> dict[str, Any]:
     """Weighted A* with hFF."""
-    f = _core.sum([_core.g(), _core.weight(_core.ff(task), weight)])
+    f = _core.sum([_core.g(), _core.weight(_core.heuristic("ff", task), weight)])
     return {"open_list": _core.SingleOpenList(f), "lazy": lazy, "reopen_closed": True}
 
 
 def greedy(task: _core.GroundTask, lazy: bool, **options: Any) -> dict[str, Any]:
     """Greedy best-first search with hadd."""
-    return {"open_list": _core.SingleOpenList(_core.hadd(task)), "lazy": lazy, **options}
+    return {"open_list": _core.SingleOpenList(_core.heuristic("add", task)), "lazy": lazy, **options}
 
 
 def alternation(task: _core.GroundTask, lazy: bool, boost: int = 1000, **options: Any) -> dict[str, Any]:
     """hFF and goalcount take turns, each with a list for preferred successors, as in LAMA."""
-    heuristics = [_core.ff(task), _core.goalcount(task)]
+    heuristics = [_core.heuristic("ff", task), _core.heuristic("goalcount", task)]
     lists = [_core.SingleOpenList(h, pref_only) for h in heuristics for pref_only in (False, True)]
     open_list = _core.AlternationOpenList(lists, boost)
     return {"open_list": open_list, "lazy": lazy, "preferred": heuristics[:1], **options}
@@ -39,7 +39,7 @@ def alternation(task: _core.GroundTask, lazy: bool, boost: int = 1000, **options
 
 def tiebreaking(task: _core.GroundTask, lazy: bool) -> dict[str, Any]:
     """The larger of two heuristics, then their sum, then g."""
-    ff, count = _core.ff(task), _core.goalcount(task)
+    ff, count = _core.heuristic("ff", task), _core.heuristic("goalcount", task)
     keys = [_core.max([ff, count]), _core.sum([ff, count, _core.const(1)]), _core.g()]
     return {"open_list": _core.TieBreakingOpenList(keys, unsafe_pruning=False), "lazy": lazy}
 

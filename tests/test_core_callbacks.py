@@ -31,9 +31,9 @@ def spaces(task: Task) -> list[_core.StateSpace]:
     return [_core.GroundSpace(task.ground()), _core.LiftedSpace(task.native_lifted())]
 
 
-def python_goalcount(space: _core.StateSpace, batches: list[int]) -> Callable[[np.ndarray], np.ndarray]:
+def python_goalcount(task: Task, space: _core.StateSpace, batches: list[int]) -> Callable[[np.ndarray], np.ndarray]:
     """Asks the native heuristic, from inside the callback, for one state at a time."""
-    native = _core.goalcount(space)
+    native = _core.heuristic("goalcount", task.native_lifted())
 
     def states(ids: np.ndarray) -> np.ndarray:
         assert ids.dtype == np.int32
@@ -47,9 +47,9 @@ def python_goalcount(space: _core.StateSpace, batches: list[int]) -> Callable[[n
 def test_the_same_search_as_the_native_heuristic(task: Task, lazy: bool) -> None:
     for space, twin in zip(spaces(task), spaces(task), strict=True):
         batches: list[int] = []
-        callback = _core.callback(python_goalcount(space, batches), "count")
+        callback = _core.callback(python_goalcount(task, space, batches), "count")
         first = _core.search(space, _core.SingleOpenList(callback), lazy=lazy)
-        second = _core.search(twin, _core.SingleOpenList(_core.goalcount(twin)), lazy=lazy)
+        second = _core.search(twin, _core.SingleOpenList(_core.heuristic("goalcount", task.native_lifted())), lazy=lazy)
         assert first.plan == second.plan
         assert [getattr(first, name) for name in COUNTERS] == [getattr(second, name) for name in COUNTERS]
         assert sum(batches) == first.evaluated
@@ -61,7 +61,7 @@ def test_the_same_search_as_the_native_heuristic(task: Task, lazy: bool) -> None
 def test_batches(task: Task, lazy: bool, batch_size: int) -> None:
     for space in spaces(task):
         batches: list[int] = []
-        callback = _core.callback(python_goalcount(space, batches), "count")
+        callback = _core.callback(python_goalcount(task, space, batches), "count")
         open_list = _core.SingleOpenList(_core.sum([_core.g(), callback]))
         result = _core.search(space, open_list, lazy=lazy, reopen_closed=True, batch_size=batch_size)
         assert result.status == "solved"
@@ -71,9 +71,9 @@ def test_batches(task: Task, lazy: bool, batch_size: int) -> None:
         assert not lazy or max(batches) <= batch_size
 
 
-def q_function(space: _core.StateSpace, scale: float = 1.0) -> Callable[..., np.ndarray]:
+def q_function(task: Task, space: _core.StateSpace, scale: float = 1.0) -> Callable[..., np.ndarray]:
     """Goals that are open after the operator."""
-    native = _core.goalcount(space)
+    native = _core.heuristic("goalcount", task.native_lifted())
 
     def operators(states: np.ndarray, begin: np.ndarray, ops: np.ndarray) -> np.ndarray:
         assert len(begin) == len(states) + 1
@@ -96,7 +96,7 @@ def zero(states: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("batch_size", [1, 8])
 def test_a_q_function_in_lazy_search(task: Task, batch_size: int) -> None:
     for space in spaces(task):
-        q = _core.callback(zero, "q", q_function(space))
+        q = _core.callback(zero, "q", q_function(task, space))
         open_list = _core.SingleOpenList(_core.sum([_core.g(), _core.weight(q, 2)]))
         result = _core.search(space, open_list, lazy=True, reopen_closed=True, batch_size=batch_size)
         assert result.status == "solved"
@@ -107,7 +107,7 @@ def test_a_q_function_in_lazy_search(task: Task, batch_size: int) -> None:
 
 def test_a_q_function_in_eager_search_counts_by_state(task: Task) -> None:
     space = spaces(task)[0]
-    q = _core.callback(zero, "q", q_function(space))
+    q = _core.callback(zero, "q", q_function(task, space))
     result = _core.search(space, _core.SingleOpenList(_core.sum([_core.g(), q])), reopen_closed=True)
     assert result.status == "solved"
 

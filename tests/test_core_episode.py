@@ -31,7 +31,7 @@ def finish(episode: _core.Episode, seed: int = 0) -> None:
 )
 def test_random_tasks(task: LiftedTask, greedy: bool, symmetry: bool, guided: bool, seed: int) -> None:
     native = _core.LiftedTask.from_spec(task)
-    guide = _core.ff(native.ground()) if guided else None
+    guide = _core.heuristic("ff", native.ground()) if guided else None
     episode = _core.Episode(native, budget=60, greedy=greedy, symmetry=symmetry, guide=guide, dead_ends=guide)
     finish(episode, seed)
     states, _, successors, costs, bounds, kinds = (column.tolist() for column in episode.transitions())

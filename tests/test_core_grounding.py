@@ -94,7 +94,7 @@ def test_negative_preconditions_inside_a_mutex_group(courier: LiftedTask) -> Non
     assert expected is not None
     native = ground(courier)
     assert len(reachable(native)) == len(expected)
-    blind = _core.blind(native)
+    blind = _core.heuristic("blind", native)
     f = _core.sum([_core.g(), blind])
     result = _core.search(_core.GroundSpace(native), _core.SingleOpenList(f), reopen_closed=True)
     assert result.plan_cost == reference.optimal_cost(courier, expected)

@@ -41,7 +41,7 @@ def value(heuristic: _core.Heuristic, space: _core.StateSpace, state: int) -> fl
 def test_hmax_and_hadd_are_the_fixed_points(cost_type: str, task: SasTask) -> None:
     native = _core.GroundTask.from_sas(sas_reference.write(task))
     space = _core.GroundSpace(native)
-    hmax, hadd, ff = (make(native, cost_type) for make in (_core.hmax, _core.hadd, _core.ff))
+    hmax, hadd, ff = (_core.heuristic(kind, native, cost_type) for kind in ("hmax", "add", "ff"))
     for number, state in states(space, 8):
         most = sas_reference.relaxed_value(task, state, max, cost_type)
         assert value(hmax, space, number) == most
@@ -59,7 +59,7 @@ def test_ground_tasks_and_lifted_states(task: LiftedTask) -> None:
     lifted_space, lifted_state = _core.LiftedSpace(lifted), reference.initial(task)
     ground_space = _core.GroundSpace(native)
     number, ground_number = lifted_space.initial_state(), ground_space.initial_state()
-    hmax, hadd, ff = _core.hmax(native), _core.hadd(native), _core.ff(native)
+    hmax, hadd, ff = _core.heuristic("hmax", native), _core.heuristic("add", native), _core.heuristic("ff", native)
     for _ in range(5):
         state = tuple(ground_space.export_state(ground_number).tolist())
         most = sas_reference.relaxed_value(sas, state, max)
@@ -68,7 +68,9 @@ def test_ground_tasks_and_lifted_states(task: LiftedTask) -> None:
         assert value(hadd, ground_space, ground_number) == value(hadd, lifted_space, number) == total
         assert value(ff, ground_space, ground_number) == value(ff, lifted_space, number)
         if most == INFINITY:
-            assert _core.goalcount(native).evaluate(lifted_space, np.array([number], dtype=np.int32))[0] > 0
+            assert (
+                _core.heuristic("goalcount", native).evaluate(lifted_space, np.array([number], dtype=np.int32))[0] > 0
+            )
         operators = {ground_space.operator_name(op): op for op in ground_space.applicable(ground_number)}
         shared = [op for op in lifted_space.applicable(number) if lifted_space.operator_name(op) in operators]
         if not shared:
@@ -85,7 +87,7 @@ def test_ground_tasks_and_lifted_states(task: LiftedTask) -> None:
 def test_hff_is_the_cost_of_a_relaxed_plan(task: SasTask) -> None:
     native = _core.GroundTask.from_sas(sas_reference.write(task))
     space = _core.GroundSpace(native)
-    ff, hmax, hadd = _core.ff(native), _core.hmax(native), _core.hadd(native)
+    ff, hmax, hadd = _core.heuristic("ff", native), _core.heuristic("hmax", native), _core.heuristic("add", native)
     for number, state in states(space, 6):
         estimate = value(ff, space, number)
         best = sas_reference.relaxed_optimum(task, state, 500)
@@ -109,7 +111,7 @@ def test_hmax_is_admissible(task: SasTask) -> None:
     native = _core.GroundTask.from_sas(sas_reference.write(task))
     space = _core.GroundSpace(native)
     best = sas_reference.optimal_cost(task, costs)
-    for heuristic in (_core.hmax(native), _core.blind(native)):
+    for heuristic in (_core.heuristic("hmax", native), _core.heuristic("blind", native)):
         assert value(heuristic, space, space.initial_state()) <= (INFINITY if best is None else best)
 
 
@@ -131,7 +133,7 @@ def test_gigantic_costs_stay_finite(task: SasTask) -> None:
     native = _core.GroundTask.from_sas(sas_reference.write(task))
     space = _core.GroundSpace(native)
     for cost_type in COST_TYPES:
-        heuristics = [make(native, cost_type) for make in (_core.hmax, _core.hadd, _core.ff)]
+        heuristics = [_core.heuristic(kind, native, cost_type) for kind in ("hmax", "add", "ff")]
         for number, state in states(space, 4):
             expected = sas_reference.relaxed_value(task, state, max, cost_type)
             for heuristic in heuristics:
@@ -145,18 +147,18 @@ def test_goalcount_and_blind(courier: LiftedTask) -> None:
     ground = native.ground()
     for space in (_core.LiftedSpace(native), _core.GroundSpace(ground)):
         state = np.array([space.initial_state()], dtype=np.int32)
-        assert _core.goalcount(native).evaluate(space, state)[0] == 2
-        assert _core.blind(native).evaluate(space, state)[0] == 0
-        assert _core.blind(native, "one").evaluate(space, state)[0] == 1
-        assert _core.blind(native, "plusone").evaluate(space, state)[0] == 1
+        assert _core.heuristic("goalcount", native).evaluate(space, state)[0] == 2
+        assert _core.heuristic("blind", native).evaluate(space, state)[0] == 0
+        assert _core.heuristic("blind", native, "one").evaluate(space, state)[0] == 1
+        assert _core.heuristic("blind", native, "plusone").evaluate(space, state)[0] == 1
 
 
 def test_a_heuristic_refuses_states_of_another_task(courier: LiftedTask, tower: LiftedTask) -> None:
-    heuristic = _core.ff(_core.LiftedTask.from_spec(courier).ground())
+    heuristic = _core.heuristic("ff", _core.LiftedTask.from_spec(courier).ground())
     other = _core.GroundSpace(_core.LiftedTask.from_spec(tower).ground())
     with pytest.raises(_core.CoreInputError, match="another task"):
         value(heuristic, other, other.initial_state())
     with pytest.raises(IndexError):
         value(heuristic, other, 99)
     with pytest.raises(_core.CoreInputError, match="cost type"):
-        _core.hmax(_core.LiftedTask.from_spec(courier).ground(), "two")
+        _core.heuristic("hmax", _core.LiftedTask.from_spec(courier).ground(), "two")

@@ -78,7 +78,7 @@ def test_blind_search_is_optimal(task: LiftedTask) -> None:
     if expected is None:
         return
     native = _core.LiftedTask.from_spec(task)
-    blind = _core.blind(native)
+    blind = _core.heuristic("blind", native)
     f = _core.sum([_core.g(), blind])
     result = _core.search(_core.LiftedSpace(native), _core.SingleOpenList(f), reopen_closed=True)
     best = reference.optimal_cost(task, expected)

@@ -63,7 +63,9 @@ def test_lifted_search() -> None:
     for limits in ({"max_time": 0.2}, {"max_memory_kb": _core.resident_memory_kb() + 50_000}):
         for lazy in (False, True):
             space = _core.LiftedSpace(native)
-            result = _core.search(space, _core.SingleOpenList(_core.goalcount(native)), lazy=lazy, **limits)
+            result = _core.search(
+                space, _core.SingleOpenList(_core.heuristic("goalcount", native)), lazy=lazy, **limits
+            )
             assert result.status in ("time", "memory")
 
 
@@ -90,7 +92,7 @@ def stop(number, frame):
 signal.signal(signal.SIGTERM, stop)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell started the tests in the background
 task = tasks.load(tasks.LAMPS_DOMAIN, tasks.lamps(40)).ground()
-heuristic = _core.{heuristic}(task)
+heuristic = _core.heuristic("{heuristic}", task)
 print("ready", flush=True)
 result = _core.search(_core.GroundSpace(task), _core.SingleOpenList(heuristic), lazy={lazy}, max_time=100)
 print(result.status, result.complete, result.expanded > 0)
@@ -141,7 +143,7 @@ def test_searches_in_several_threads(lamps: _core.GroundTask) -> None:
     results: list[_core.SearchResult] = []
 
     def search() -> None:
-        heuristic = _core.ff(lamps)
+        heuristic = _core.heuristic("ff", lamps)
         open_list = _core.SingleOpenList(_core.sum([_core.g(), _core.weight(heuristic, 2)]))
         results.append(_core.search(_core.GroundSpace(lamps), open_list, preferred=[heuristic]))
 

@@ -88,7 +88,7 @@ def test_round_trips(task: Task) -> None:
 
 def test_heuristics_accept_a_pickled_task(task: Task) -> None:
     ground = pickle.loads(pickle.dumps(task.ground()))
-    heuristic = _core.ff(ground)
+    heuristic = _core.heuristic("ff", ground)
     result = _core.search(_core.GroundSpace(ground), _core.SingleOpenList(heuristic), preferred=[heuristic])
     assert result.status == "solved"
     assert task.validate([ground.operator_name(op) for op in result.plan]).valid

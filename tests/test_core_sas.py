@@ -56,7 +56,7 @@ def test_optimal_costs(task: SasTask) -> None:
         return
     best = sas_reference.optimal_cost(task, expected)
     native = _core.GroundTask.from_sas(sas_reference.write(task))
-    for heuristic in (_core.blind(native), _core.hmax(native)):
+    for heuristic in (_core.heuristic("blind", native), _core.heuristic("hmax", native)):
         result = astar(native, heuristic)
         assert result.status == ("exhausted" if best is None else "solved")
         assert result.complete == (best is None)
@@ -78,7 +78,7 @@ def test_layers_of_axioms() -> None:
     assert space.export_state(space.initial_state()).tolist() == [0, 0, 1, 0]
     assert space.export_state(space.apply(0, 0)).tolist() == [1, 1, 0, 1]
     assert space.apply(1, 0) == 0
-    assert astar(native, _core.hmax(native)).plan == [0]
+    assert astar(native, _core.heuristic("hmax", native)).plan == [0]
     assert (native.num_axioms, native.num_derived_variables) == (3, 3)
     assert native.has_conditional_effects
 
@@ -95,7 +95,7 @@ def test_many_preconditions_and_large_domains() -> None:
     space = _core.GroundSpace(native)
     assert sorted(space.applicable(space.initial_state())) == list(range(count + 1))
     assert space.export_state(space.apply(0, 0))[count] == size - 1
-    assert astar(native, _core.blind(native)).plan == [0]
+    assert astar(native, _core.heuristic("blind", native)).plan == [0]
 
 
 def test_deep_preconditions_do_not_overflow_the_stack() -> None:
@@ -104,7 +104,7 @@ def test_deep_preconditions_do_not_overflow_the_stack() -> None:
     operator = Operator("all", tuple((v, 0) for v in range(1, count)), (((), 0, 1),), 1)
     task = SasTask(variables, (0,) * count, ((0, 1),), (operator, operator))
     native = _core.GroundTask.from_sas(sas_reference.write(task))
-    assert astar(native, _core.blind(native)).plan_cost == 1
+    assert astar(native, _core.heuristic("blind", native)).plan_cost == 1
 
 
 def test_tasks_of_the_translator() -> None:
@@ -117,7 +117,7 @@ def test_tasks_of_the_translator() -> None:
     sas = sas_reference.read(task.sas)
     costs = sas_reference.explore(sas, 100_000)
     assert costs is not None
-    result = astar(native, _core.hmax(native))
+    result = astar(native, _core.heuristic("hmax", native))
     assert result.plan_cost == sas_reference.optimal_cost(sas, costs)
     assert task.validate([native.operator_name(op) for op in result.plan]).valid
 

@@ -121,7 +121,7 @@ def use(text: bytes) -> None:
     space = _core.GroundSpace(task)
     _, successors = space.expand(space.initial_state())
     ids = np.array([0, *successors.tolist()], dtype=np.int32)
-    heuristics = [make(task) for make in (_core.ff, _core.hmax, _core.hadd, _core.goalcount, _core.blind)]
+    heuristics = [_core.heuristic(kind, task) for kind in ("ff", "hmax", "add", "goalcount", "blind")]
     for heuristic in heuristics:
         assert (heuristic.evaluate(space, ids) >= 0).all()
         heuristic.preferred(space, 0)

@@ -181,7 +181,7 @@ def test_initial_goal_and_initial_dead_end() -> None:
 
 def test_a_search_with_preferred_successors_only_proves_nothing() -> None:
     task = tasks.load(tasks.LAMPS_DOMAIN, tasks.lamps(3)).ground()
-    heuristic = _core.goalcount(task)
+    heuristic = _core.heuristic("goalcount", task)
     for open_list in (
         _core.SingleOpenList(heuristic, True),
         _core.TieBreakingOpenList([heuristic, _core.g()], True),
@@ -222,7 +222,7 @@ def test_costs_beyond_32_bits_are_over_the_bound(name: str) -> None:
 
 def test_wrong_arguments() -> None:
     task = detour()
-    h = _core.blind(task)
+    h = _core.heuristic("blind", task)
     with pytest.raises(_core.CoreInputError, match="batch size"):
         _core.search(_core.GroundSpace(task), _core.SingleOpenList(h), batch_size=0)
     with pytest.raises(_core.CoreInputError, match="cost type"):

@@ -12,7 +12,7 @@ from gsp_fd.pddl import LiftedTask
 
 
 def blind_search(space: _core.LiftedSpace, task: _core.LiftedTask) -> _core.SearchResult:
-    f = _core.sum([_core.g(), _core.blind(task)])
+    f = _core.sum([_core.g(), _core.heuristic("blind", task)])
     return _core.search(space, _core.SingleOpenList(f), reopen_closed=True)
 
 

@@ -86,8 +86,7 @@ def make_instances(tasks: Iterable[Task], metadata: ModelMetadata) -> list[Train
         space = _core.LiftedSpace(native)
         if space.is_goal(space.initial_state()):
             continue
-        ground = task.ground()
-        guide = _core.ff(ground)
+        guide = task.heuristic("ff")
         values = np.asarray(guide.evaluate(space, np.array([space.initial_state()], np.int32)))
         hff = float(values[0])
         instances.append(
@@ -96,7 +95,7 @@ def make_instances(tasks: Iterable[Task], metadata: ModelMetadata) -> list[Train
                 task=task,
                 native=native,
                 encoder=_core.Encoder(native, relation_specs(metadata, lifted)),
-                dead_ends=_core.hmax(ground),
+                dead_ends=task.heuristic("hmax"),
                 guide=guide,
                 size=len(lifted.objects),
                 hff=hff,

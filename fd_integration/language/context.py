@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from gsp_fd.fd_integration.language.features import Component
 if TYPE_CHECKING:
     from gsp_fd.model import Model
     from gsp_fd.pddl import LiftedTask
-    from gsp_fd.task import Task
+    from gsp_fd.task import Task, TaskLimits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +58,15 @@ class Context:
 
     task: Task
     ground: _core.GroundTask | None = None
-    """The ground task of the native core; None if nothing needs it."""
+    """The ground task of the native core; None if nothing asks for it, or if it would be large."""
     models: list[Model] = field(default_factory=list)
     """The models of the learned heuristics built so far."""
     symmetries: set[str] = field(default_factory=set)
     """What these heuristics say about symmetry: there is none if one of them wants none."""
     on_lifted: bool = False
     """Searches run on the lifted task, even if it was grounded for some heuristic."""
+    limits: Callable[[], TaskLimits] | None = None
+    """What is left of the limits of the search, for what takes long to build."""
     cost_type: str = "normal"
     _built: dict[tuple[int, str], tuple[Component, Any]] = field(default_factory=dict)
 
@@ -90,7 +93,7 @@ class Context:
         """A state space with nothing but the initial state; every search needs its own."""
         if self.ground is not None and not self.on_lifted:
             return _core.GroundSpace(self.ground)
-        return _core.LiftedSpace(self.task.native_lifted(), self.on_lifted and "none" not in self.symmetries)
+        return _core.LiftedSpace(self.task.native_lifted(), "none" not in self.symmetries)
 
     def lifted_task(self, feature: str) -> LiftedTask:
         """The lifted task, for a feature that needs objects and schemas."""
@@ -102,12 +105,11 @@ class Context:
             )
         return self.task.lifted
 
-    def heuristic(self, constructor: str, name: str, costs: bool) -> _core.Heuristic:
-        """A heuristic of the native core under the cost type of this context."""
-        make = getattr(_core, constructor)
-        options = {"cost_type": self.cost_type} if costs else {}
-        heuristic: _core.Heuristic = make(self.ground, name=name, **options)
-        return heuristic
+    def heuristic(self, kind: str, name: str) -> _core.Heuristic:
+        """A heuristic of the native core under the cost type of this context; LimitReached if it takes too much."""
+        if self.ground is not None:
+            return _core.heuristic(kind, self.ground, self.cost_type, name)
+        return self.task.heuristic(kind, self.cost_type, name, *([self.limits()] if self.limits else []))
 
     def heuristics_among(self, evaluators: list[_core.Evaluator]) -> tuple[_core.Heuristic, ...]:
         """Those that can prefer operators: expressions over evaluators never do."""

@@ -55,20 +55,20 @@ def labels(name: str) -> tuple[Parameter, ...]:
 
 def _heuristic(
     name: str,
-    constructor: str,
     title: str,
     help: str,
     *,
+    short: tuple[str, ...],
     axioms: bool = False,
     costs: bool = True,
     **promises: str,
 ) -> Feature:
-    """A heuristic of the native core; it takes the context's cost type unless it ignores costs by design."""
+    """A heuristic of the native core, which knows it by the same name."""
 
     def build(context: Context, values: dict[str, Any]) -> _core.Heuristic:
         if values["transform"] is not None:
             context = context.with_cost_type(values["transform"])
-        return context.heuristic(constructor, values["description"], costs)
+        return context.heuristic(name, values["description"])
 
     parameters = [
         Parameter("cache_estimates", BOOL, "true", "accepted; values are always kept"),
@@ -83,7 +83,17 @@ def _heuristic(
         "conditional effects": "supported",
         "axioms": "supported",
     }
-    return Feature(name, EVALUATOR, title, tuple(parameters), build, help, tuple(properties.items()), needs_ground=True)
+    return Feature(
+        name,
+        EVALUATOR,
+        title,
+        tuple(parameters),
+        build,
+        help,
+        tuple(properties.items()),
+        wants_ground=True,
+        short_names=short,
+    )
 
 
 def _expression(
@@ -99,9 +109,9 @@ def _expression(
 HEURISTICS = (
     _heuristic(
         "ff",
-        "ff",
         "FF heuristic",
         "Cost of a relaxed plan that follows the best supporters by add.",
+        short=("hff", "ff"),
         axioms=True,
         admissible="no",
         consistent="no",
@@ -109,21 +119,10 @@ HEURISTICS = (
         preferred_operators="yes",
     ),
     _heuristic(
-        "add",
-        "hadd",
-        "Additive heuristic",
-        "Sum of the relaxed costs of the goals.",
-        axioms=True,
-        admissible="no",
-        consistent="no",
-        safe="yes",
-        preferred_operators="yes",
-    ),
-    _heuristic(
-        "hmax",
         "hmax",
         "Max heuristic",
         "Relaxed cost of the most expensive goal.",
+        short=("hmax",),
         axioms=True,
         admissible="yes, for tasks without axioms",
         consistent="yes, for tasks without axioms",
@@ -131,10 +130,21 @@ HEURISTICS = (
         preferred_operators="no",
     ),
     _heuristic(
-        "goalcount",
+        "add",
+        "Additive heuristic",
+        "Sum of the relaxed costs of the goals.",
+        short=("hadd", "add"),
+        axioms=True,
+        admissible="no",
+        consistent="no",
+        safe="yes",
+        preferred_operators="yes",
+    ),
+    _heuristic(
         "goalcount",
         "Goal count heuristic",
         "Number of goals that do not hold.",
+        short=("goalcount",),
         costs=False,
         admissible="no",
         consistent="no",
@@ -143,9 +153,9 @@ HEURISTICS = (
     ),
     _heuristic(
         "blind",
-        "blind",
         "Blind heuristic",
         "0 in goal states, the cost of the cheapest action elsewhere.",
+        short=("blind",),
         admissible="yes",
         consistent="yes",
         safe="yes",

@@ -87,10 +87,12 @@ class Feature:
     help: str = ""
     properties: tuple[tuple[str, str], ...] = ()
     """What it promises, in Fast Downward's words: admissible, safe, preferred operators, axioms, …"""
-    needs_ground: bool = False
-    """Whether it works on ground tasks only."""
+    wants_ground: bool = False
+    """Whether it is faster on the ground task, where that is small."""
     learned: bool = False
     """Whether it needs a model."""
+    short_names: tuple[str, ...] = ()
+    """What ``--heuristic`` calls it."""
 
     def signature(self) -> str:
         """``name(a, b=default, …)`` as Fast Downward's help prints it."""

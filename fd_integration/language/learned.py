@@ -54,6 +54,7 @@ GSP = Feature(
         ("axioms", "not supported"),
     ),
     learned=True,
+    short_names=("gsp",),
 )
 
 _EVAL = Parameter("eval", EVALUATOR, None, "learned evaluator")

@@ -23,7 +23,7 @@ from gsp_fd.fd_integration.run.plans import PlanFiles
 from gsp_fd.fd_integration.run.search import Run
 
 if TYPE_CHECKING:
-    from gsp_fd.task import Task
+    from gsp_fd.task import Task, TaskLimits
 
 
 @dataclass
@@ -75,6 +75,13 @@ def _misplaced_search(files: list[str]) -> str:
     return ""
 
 
+def task_limits(deadline: Deadline) -> TaskLimits:
+    """What is left of the limits, for a step of the work outside the search."""
+    from gsp_fd.task import TaskLimits
+
+    return TaskLimits(deadline.left(), deadline.memory_kb())
+
+
 @dataclass
 class Components:
     """The components of one run; each method runs one and returns its exit code."""
@@ -90,7 +97,7 @@ class Components:
 
     def translate(self) -> int:
         """Load the PDDL files and ground them, if the search needs that or the SAS file is wanted."""
-        from gsp_fd.task import TaskLimits, load_pddl
+        from gsp_fd.task import load_pddl
 
         options, log, inputs = self.options, self.log, self.inputs
         assert inputs.domain is not None
@@ -106,7 +113,7 @@ class Components:
         self.task = load_pddl(
             inputs.domain,
             inputs.problem,
-            limits=TaskLimits(deadline.left(), deadline.memory_kb()),
+            limits=task_limits(deadline),
             translate_options=options.translate_options,
             log=log.line,
         )
@@ -114,21 +121,25 @@ class Components:
         if not translated:
             log.line(f"Parsing: {watch}")
         keep = options.keep_sas_file or options.sas_file is not None or not inputs.search
-        if keep or any(search.needs_ground for search in self.searches):
-            self.ground(deadline, statistics=not translated)
+        if keep or any(search.wants_ground for search in self.searches):
+            self.ground(deadline, whole=keep, statistics=not translated)
         if keep:
             self.write_sas()
         if not translated:
             log.line(f"Done! {whole}")
         return ExitCode.SUCCESS
 
-    def ground(self, deadline: Deadline, *, statistics: bool) -> None:
-        from gsp_fd.task import TaskLimits
+    def ground(self, deadline: Deadline, *, whole: bool, statistics: bool) -> None:
+        """Ground the task, if it is small or the whole of it is wanted."""
+        from gsp_fd.task import SMALL_GROUNDING
 
         assert self.task is not None
         watch = Stopwatch()
-        ground = self.task.ground(TaskLimits(deadline.left(), deadline.memory_kb()))
-        if statistics:
+        limits = task_limits(deadline)
+        ground = self.task.ground(limits) if whole else self.task.ground_if_small(limits)
+        if ground is None:
+            self.log.line(f"More than {SMALL_GROUNDING} actions: the search works on the lifted task. {watch}")
+        elif statistics:
             self.log.line(f"Instantiating: {watch}")
             for line in translator_statistics(ground):
                 self.log.line(line)
@@ -219,15 +230,15 @@ class Components:
             self.interrupts.forget()
 
     def make_context(self, deadline: Deadline) -> Context:
-        from gsp_fd.task import TaskLimits
-
         assert self.task is not None
         ground = None
-        if not self.task.is_lifted or any(search.needs_ground for search in self.searches):
-            ground = self.task.ground(TaskLimits(deadline.left(), deadline.memory_kb()))
+        if not self.task.is_lifted or any(search.wants_ground for search in self.searches):
+            ground = self.task.ground_if_small(task_limits(deadline))
+        if ground is not None:
             self.log.search(f"Variables: {ground.num_variables}")
             self.log.search(f"FactPairs: {ground.num_facts}")
-        return Context(self.task, ground, on_lifted=any(search.learned for search in self.searches))
+        on_lifted = any(search.learned for search in self.searches)
+        return Context(self.task, ground, on_lifted=on_lifted, limits=lambda: task_limits(deadline))
 
     def validate(self) -> int:
         """Run VAL where there is one; our own validator accepted the plans before they were written."""

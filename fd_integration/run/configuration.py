@@ -19,16 +19,7 @@ from gsp_fd.fd_integration.language.registry import FEATURES, check_search, is_l
 from gsp_fd.fd_integration.language.syntax import Call, Let, ListNode, Literal, Node, parse, to_text
 from gsp_fd.fd_integration.run.options import LEARNED_PARAMETERS, SEARCH_PARAMETERS, SELECTORS, Options, driver_error
 
-SHORT_HEURISTICS = {
-    "hff": "ff",
-    "ff": "ff",
-    "hmax": "hmax",
-    "hadd": "add",
-    "add": "add",
-    "goalcount": "goalcount",
-    "blind": "blind",
-    "gsp": "gsp",
-}
+SHORT_HEURISTICS = {short: feature.name for feature in FEATURES.values() for short in feature.short_names}
 DEFAULT_WEIGHT = 2
 DEFAULT_SEARCH = "wastar"
 
@@ -80,9 +71,9 @@ class CheckedSearch:
                 pending += value.values.values()
 
     @cached_property
-    def needs_ground(self) -> bool:
-        """Whether some feature works on ground tasks only."""
-        return any(component.feature.needs_ground for component in self.components())
+    def wants_ground(self) -> bool:
+        """Whether some feature is faster on the ground task, where that is small."""
+        return any(component.feature.wants_ground for component in self.components())
 
     @cached_property
     def learned(self) -> bool:

@@ -51,7 +51,7 @@ class Run:
     def execute(self, component: Component) -> int:
         """Run a search to its end and print everything that belongs to it, down to the peak memory's line."""
         start = time.process_time()
-        spec = self.context.build(component)
+        spec = self.interrupts.allowed(self.context.build)(component)
         iterated = isinstance(spec, IteratedSpec)
         if self.plans is not None and iterated:
             self.plans.numbered = True
@@ -157,7 +157,7 @@ class Run:
         ]
 
     def symmetry_lines(self, space: _core.StateSpace) -> list[str]:
-        if not self.context.on_lifted or not isinstance(space, _core.LiftedSpace):
+        if not isinstance(space, _core.LiftedSpace):
             return []
         generated, represented = space.generated_actions, space.represented_actions
         return [f"Symmetry reduction: {generated} actions generated, standing for {represented:.0f}."]
@@ -210,9 +210,14 @@ class Run:
         return verdict
 
     def phase(self, component: Component, spec: IteratedSpec, bound: int) -> str:
+        from gsp_fd.task import LimitReached
+
         # Evaluators belong to one search at a time: each phase gets its own.
         self.context = self.context.fresh()
-        built = self.context.build(component)
+        try:
+            built = self.context.build(component)
+        except LimitReached as error:
+            return self.say(error.reason, f"{error.reason.capitalize()} limit reached. Abort search.")
         self.log.search(f"Starting search: {built.description}")
         limit = bound if spec.pass_bound else MAX_INT
         verdict = self.iterate(built, limit) if isinstance(built, IteratedSpec) else self.single(built, limit)

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "relaxation.h"
+#include "heuristics.h"
 #include "search.h"
 
 namespace gsp {
@@ -137,19 +137,19 @@ void bind_evaluators(nb::module_ &m) {
             for (size_t i = 0; i < plan.size(); ++i) rows.emplace_back(plan[i].begin(), plan[i].end());
             return std::pair(value, rows);
         }, "space"_a, "state"_a, "The value of a state and the operators of the relaxed plan behind it as (schema, objects...).");
-    auto relaxed = [&m](const char *function, RelaxedKind kind, const char *name, const char *doc) {
-        m.def(function, [kind](std::shared_ptr<const GroundTask> task, const std::string &cost_type, std::string name) {
-            return make_relaxed(kind, std::move(task), cost_type_from(cost_type), std::move(name));
-        }, "task"_a, "cost_type"_a = "normal", "name"_a = name, doc);
-    };
-    relaxed("ff", RelaxedKind::hff, "ff", "hFF: cost of a relaxed plan; prefers its first operators.");
-    relaxed("hmax", RelaxedKind::hmax, "hmax", "hmax: admissible.");
-    relaxed("hadd", RelaxedKind::hadd, "add", "hadd: the sum of the goals' relaxed costs.");
-    m.def("blind", [](nb::handle, const std::string &cost_type, std::string name) {
-        return make_blind(cost_type_from(cost_type), std::move(name));
-    }, "task"_a, "cost_type"_a = "normal", "name"_a = "blind", "The cheapest operator's cost, 0 in goal states.");
-    m.def("goalcount", [](nb::handle, std::string name) { return make_goal_count(std::move(name)); }, "task"_a,
-          "name"_a = "goalcount", "The number of unsatisfied goals.");
+    m.def("heuristic", [](const std::string &kind, std::variant<std::shared_ptr<const GroundTask>, std::shared_ptr<const LiftedTask>> task,
+                          const std::string &cost_type, std::optional<std::string> name, std::optional<double> max_time,
+                          std::optional<size_t> max_memory_kb) {
+        Watch watch = make_watch(max_time, max_memory_kb);
+        HeuristicRequest request{.ground = nullptr, .lifted = nullptr, .cost_type = cost_type_from(cost_type),
+                                 .name = name.value_or(kind), .watch = watch};
+        if (auto *ground = std::get_if<0>(&task)) request.ground = *ground;
+        else request.lifted = std::get<1>(task);
+        nb::gil_scoped_release release;
+        return make_heuristic(kind, request);
+    }, "kind"_a, "task"_a, "cost_type"_a = "normal", "name"_a = nb::none(), "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(),
+          "A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises "
+          "Stopped at a limit.");
     m.def("g", make_g);
     m.def("const", make_constant, "value"_a);
     m.def("weight", make_weighted, "evaluator"_a, "weight"_a);

@@ -23,7 +23,7 @@ public:
         choose_variables();
         mirror_negated();
         set_initial_and_goal();
-        for (const GroundAction &action : grounding_.actions) add_operator(action);
+        for (size_t i = 0; i < grounding_.num_actions(); ++i) add_operator(grounding_.action(i));
         if (contradictory_goal_) return trivial(false);
         if (out_->goal.empty()) return trivial(true);
         drop_irrelevant();
@@ -100,7 +100,8 @@ private:
         for (const auto &group : groups_) members.push(group);
         Rows groups_of = members.inverted(place_.size());
         std::vector<int32_t> gains;
-        for (const GroundAction &action : grounding_.actions) {
+        for (size_t i = 0; i < grounding_.num_actions(); ++i) {
+            GroundAction action = grounding_.action(i);
             gains.clear();
             for (int32_t a : action.add)
                 for (int32_t g : groups_of[a]) gains.push_back(g);
@@ -113,9 +114,9 @@ private:
     /// Negative conditions are facts too: on a binary variable its other value, on a larger one a variable of its own that
     /// follows the atom. Only conditions that the positive ones do not decide count.
     void mirror_negated() {
-        for (const GroundAction &action : grounding_.actions)
-            for (int32_t a : action.neg)
-                if (!decided(action, a)) mirror(a);
+        for (size_t i = 0; i < grounding_.num_actions(); ++i)
+            for (int32_t a : grounding_.action(i).neg)
+                if (!decided(grounding_.action(i), a)) mirror(a);
         for (int32_t a : grounding_.goal_negative) mirror(a);
     }
     bool decided(const GroundAction &action, int32_t atom) const {
@@ -290,10 +291,11 @@ private:
 
 }  // namespace
 
-std::shared_ptr<GroundTask> ground(std::shared_ptr<const LiftedTask> task, Watch &watch) {
-    Grounding grounding = ground_actions(*task, watch);
-    auto groups = mutex_groups(*task, grounding, watch);
-    auto result = FdrBuilder(*task, grounding, std::move(groups), watch).run();
+std::shared_ptr<GroundTask> ground(std::shared_ptr<const LiftedTask> task, size_t max_actions, Watch &watch) {
+    std::optional<Grounding> grounding = ground_actions(*task, max_actions, watch);
+    if (!grounding) return nullptr;
+    auto groups = mutex_groups(*task, *grounding, watch);
+    auto result = FdrBuilder(*task, *grounding, std::move(groups), watch).run();
     result->lifted = std::move(task);
     return result;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reachability.h"
+
 namespace gsp {
 namespace {
 
@@ -14,75 +16,11 @@ void sort_unique(std::vector<int32_t> &values) {
     values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-/// Semi-naive: every reached atom in turn is the newest, and fires the instances in which it takes part.
-class RelaxedReachability {
-public:
-    RelaxedReachability(const LiftedTask &task, Watch &watch) : task_(task), watch_(watch), database_(task) {}
-
-    /// Tuples (schema, objects...) of all relaxed-reachable actions.
-    void run() {
-        for (const GroundAtom &atom : task_.init)
-            if (task_.fluent[atom.predicate]) reach(database_.intern(atom.predicate, atom.args.data()));
-        std::vector<std::vector<std::pair<size_t, size_t>>> readers(task_.predicates.size());  // (schema, literal)
-        for (size_t s = 0; s < task_.schemas.size(); ++s) {
-            const Schema &schema = task_.schemas[s];
-            bool waits = false;
-            for (size_t j = 0; j < schema.positive.size(); ++j) {
-                if (!task_.fluent[schema.positive[j].predicate]) continue;
-                readers[schema.positive[j].predicate].emplace_back(s, j);
-                waits = true;
-            }
-            if (!waits) database_.match(schema, true, [&](const int32_t *binding) { fire(s, binding); });
-        }
-        std::vector<int32_t> args;
-        for (size_t next = 0; next < queue_.size(); ++next) {
-            int32_t atom = queue_[next];
-            int32_t predicate = database_.atoms().symbol(atom);
-            const int32_t *stored = database_.atoms().args(atom);
-            args.assign(stored, stored + task_.arities[predicate]);
-            database_.add(atom);
-            for (auto [s, j] : readers[predicate])
-                database_.match_newest(task_.schemas[s], j, args.data(), [&, s = s](const int32_t *b) { fire(s, b); });
-        }
-    }
-    Database &database() { return database_; }
-    const std::vector<int32_t> &reached() const { return queue_; }
-    const TupleTable &actions() const { return actions_; }
-
-private:
-    void reach(int32_t atom) {
-        if (static_cast<size_t>(atom) >= is_reached_.size()) is_reached_.resize(atom + atom / 2 + 1024, 0);
-        if (is_reached_[atom]) return;
-        is_reached_[atom] = 1;
-        queue_.push_back(atom);
-    }
-    void fire(size_t s, const int32_t *binding) {
-        watch_.throw_if_expired();
-        const Schema &schema = task_.schemas[s];
-        int32_t tuple[1 + LiftedTask::max_parameters];
-        tuple[0] = static_cast<int32_t>(s);
-        std::copy(binding, binding + schema.parameters.size(), tuple + 1);
-        actions_.intern(0, tuple, schema.parameters.size() + 1);
-        int32_t args[LiftedTask::max_parameters];
-        for (const Literal &literal : schema.add) {
-            for (size_t i = 0; i < literal.args.size(); ++i) args[i] = ground_term(literal.args[i], binding);
-            reach(database_.intern(literal.predicate, args));
-        }
-    }
-
-    const LiftedTask &task_;
-    Watch &watch_;
-    Database database_;
-    std::vector<char> is_reached_;
-    std::vector<int32_t> queue_;
-    TupleTable actions_;
-};
-
 /// Turns tuples into ground actions over the atoms that matter: reached, and not true for ever.
 class Instantiation {
 public:
-    Instantiation(const LiftedTask &task, RelaxedReachability &reachability, Watch &watch)
-        : task_(task), watch_(watch), database_(reachability.database()), tuples_(reachability.actions()),
+    Instantiation(const LiftedTask &task, Reachability &reachability, const Rows &tuples, Watch &watch)
+        : task_(task), watch_(watch), database_(reachability.database()), tuples_(tuples),
           state_(database_.atoms().size(), never) {
         for (int32_t atom : reachability.reached()) state_[atom] = always;  // until something deletes it
         for (const GroundAtom &atom : task.init)
@@ -106,7 +44,7 @@ public:
             out.atoms.push_back({predicate, {args, args + task_.arities[predicate]}});
             if (in_init[atom]) out.init.push_back(number_[atom]);
         }
-        for (size_t t = 0; t < tuples_.size(); ++t) instantiate(static_cast<int32_t>(t), out);
+        for (size_t t = 0; t < tuples_.size(); ++t) instantiate(tuples_[t], out);
         set_goal(out);
         return out;
     }
@@ -123,7 +61,7 @@ private:
         std::vector<int32_t> added;
         for (size_t t = 0; t < tuples_.size(); ++t) {
             watch_.throw_if_expired();
-            const int32_t *tuple = tuples_.args(static_cast<int32_t>(t));
+            const int32_t *tuple = tuples_[t].data();
             const Schema &schema = task_.schemas[tuple[0]];
             added.clear();
             for (const Literal &literal : schema.add) added.push_back(atom(literal, tuple + 1));
@@ -134,37 +72,34 @@ private:
             }
         }
     }
-    void instantiate(int32_t t, Grounding &out) {
+    void instantiate(std::span<const int32_t> tuple, Grounding &out) {
         watch_.throw_if_expired();
-        const int32_t *tuple = tuples_.args(t);
-        const int32_t *binding = tuple + 1;
+        const int32_t *binding = tuple.data() + 1;
         const Schema &schema = task_.schemas[tuple[0]];
-        GroundAction action;
+        for (auto *part : {&pre_, &neg_, &add_, &del_}) part->clear();
         for (const Literal &literal : schema.positive) {
             if (!task_.fluent[literal.predicate]) continue;
             int32_t id = atom(literal, binding);
-            if (state_[id] == changes) action.pre.push_back(number_[id]);
+            if (state_[id] == changes) pre_.push_back(number_[id]);
         }
         for (const Literal &literal : schema.negative) {
             if (!task_.fluent[literal.predicate]) continue;
             int32_t id = atom(literal, binding);
             if (id < 0 || state_[id] == never) continue;
             if (state_[id] == always) return;
-            action.neg.push_back(number_[id]);
+            neg_.push_back(number_[id]);
         }
         for (const Literal &literal : schema.add)
-            if (int32_t id = atom(literal, binding); state_[id] == changes) action.add.push_back(number_[id]);
+            if (int32_t id = atom(literal, binding); state_[id] == changes) add_.push_back(number_[id]);
         for (const Literal &literal : schema.del) {
             int32_t id = atom(literal, binding);
-            if (id >= 0 && state_[id] == changes) action.del.push_back(number_[id]);
+            if (id >= 0 && state_[id] == changes) del_.push_back(number_[id]);
         }
-        for (auto *part : {&action.pre, &action.neg, &action.add, &action.del}) sort_unique(*part);
-        std::erase_if(action.del, [&](int32_t a) { return contains(action.add, a); });
-        for (int32_t a : action.neg)
-            if (contains(action.pre, a)) return;
-        action.tuple.assign(tuple, tuple + tuples_.count(t));
-        action.cost = task_.cost(schema, binding);
-        out.actions.push_back(std::move(action));
+        for (auto *part : {&pre_, &neg_, &add_, &del_}) sort_unique(*part);
+        std::erase_if(del_, [&](int32_t a) { return contains(add_, a); });
+        for (int32_t a : neg_)
+            if (contains(pre_, a)) return;
+        out.add_action({pre_, neg_, add_, del_, tuple, task_.cost(schema, binding)});
     }
     void set_goal(Grounding &out) {
         auto find = [&](const GroundAtom &goal) {
@@ -191,17 +126,29 @@ private:
     const LiftedTask &task_;
     Watch &watch_;
     Database &database_;
-    const TupleTable &tuples_;
+    const Rows &tuples_;
     std::vector<char> state_;
     std::vector<int32_t> initial_, number_;
+    std::vector<int32_t> pre_, neg_, add_, del_;  // buffers
 };
 
 }  // namespace
 
-Grounding ground_actions(const LiftedTask &task, Watch &watch) {
-    RelaxedReachability reachability(task, watch);
-    reachability.run();
-    return Instantiation(task, reachability, watch).run(reachability.reached());
+std::optional<Grounding> ground_actions(const LiftedTask &task, size_t max_actions, Watch &watch) {
+    Reachability reachability(task, watch);
+    Rows tuples;
+    struct TooMany {};
+    try {
+        reachability.run([&](size_t schema, const int32_t *binding) {
+            if (tuples.size() == max_actions) throw TooMany();
+            tuples.values.push_back(static_cast<int32_t>(schema));
+            tuples.values.insert(tuples.values.end(), binding, binding + task.schemas[schema].parameters.size());
+            tuples.close();
+        });
+    } catch (const TooMany &) {
+        return std::nullopt;
+    }
+    return Instantiation(task, reachability, tuples, watch).run(reachability.reached());
 }
 
 }  // namespace gsp

@@ -147,9 +147,10 @@ void check_groups(const Grounding &grounding, const std::vector<std::vector<int3
                   Watch &watch) {
     std::vector<int32_t> added(broken.size(), 0), freed(broken.size(), 0), required(broken.size(), 0);
     std::vector<int32_t> touched;
-    for (const GroundAction &action : grounding.actions) {
+    for (size_t i = 0; i < grounding.num_actions(); ++i) {
         watch.throw_if_expired();
-        auto is = [](const std::vector<int32_t> &sorted, int32_t a) {
+        GroundAction action = grounding.action(i);
+        auto is = [](std::span<const int32_t> sorted, int32_t a) {
             return std::binary_search(sorted.begin(), sorted.end(), a);
         };
         touched.clear();

@@ -1,0 +1,211 @@
+#include "relaxed_task.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ground_space.h"
+#include "lifted_view.h"
+
+namespace gsp {
+
+void RelaxedTask::finish(size_t num_facts) {
+    is_goal.assign(num_facts, 0);
+    for (int32_t f : goal) is_goal[f] = 1;
+    unreached.assign(num_facts, {infinite, -1});
+    fresh.resize(base_cost.size());
+    for (size_t r = 0; r < base_cost.size(); ++r) fresh[r] = {base_cost[r], static_cast<int32_t>(preconditions[r].size())};
+    Rows needed_by = preconditions.inverted(num_facts);
+    dependents.values.reserve(needed_by.values.size());
+    for (size_t f = 0; f < num_facts; ++f) {
+        for (int32_t r : needed_by[f]) {
+            if (fresh[r].open > 1) {
+                dependents.values.push_back(r);
+                continue;
+            }
+            for (int32_t add : adds[r]) {
+                dependents.values.push_back(~static_cast<int32_t>(singles.size()));
+                singles.push_back({add, base_cost[r], r});
+            }
+        }
+        dependents.close();
+    }
+    find_targets(num_facts);
+}
+
+void RelaxedTask::find_targets(size_t num_facts) {
+    constexpr size_t most = 4;
+    std::vector<int32_t> found;
+    auto add = [&](int32_t fact) {
+        if (std::find(found.begin(), found.end(), fact) == found.end()) found.push_back(fact);
+    };
+    for (size_t f = 0; f < num_facts; ++f) {
+        found.clear();
+        for (int32_t d : dependents[f]) {
+            if (d < 0) add(singles[~d].add);
+            else std::for_each(adds[d].begin(), adds[d].end(), add);
+            if (found.size() > most) break;
+        }
+        if (found.size() > most) found.clear();
+        targets.push(found);
+    }
+}
+
+namespace {
+
+class GroundRelaxedTask final : public RelaxedTask, public std::enable_shared_from_this<GroundRelaxedTask> {
+public:
+    GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type);
+    std::unique_ptr<RelaxedView> view(StateSpace &space) const override;
+
+    std::shared_ptr<const GroundTask> ground;
+    std::vector<int32_t> dense;        // fact -> number among the needed ones, or -1
+    std::vector<int32_t> operator_of;  // per relaxed operator; -1 for an axiom
+    TupleTable lifted_atoms;           // numbered as in GroundTask::atom_facts
+
+private:
+    void number_facts();
+    void add_operator(size_t o, CostType cost_type);
+    void add_dense(const std::vector<Fact> &facts, std::vector<int32_t> &out) const {
+        for (const Fact &fact : facts) out.push_back(dense[ground->fact_id(fact)]);
+    }
+    void add(std::vector<int32_t> facts, const std::vector<int32_t> &added, int32_t op, int32_t cost);
+};
+
+GroundRelaxedTask::GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type) : ground(std::move(source)) {
+    const GroundTask &task = *ground;
+    number_facts();
+    for (size_t o = 0; o < task.operators.size(); ++o) add_operator(o, cost_type);
+    for (const Axiom &axiom : task.axioms) {
+        std::vector<int32_t> facts;
+        add_dense(axiom.conditions, facts);
+        add(std::move(facts), {dense[task.fact_id(axiom.effect)]}, -1, 0);
+    }
+    // A derived variable is taken to have its default value as well as what the axioms give it: an over-approximation of
+    // negated derived facts, so dead ends stay certain and hmax stays admissible.
+    for (size_t v = 0; v < task.variables.size(); ++v)
+        if (task.variables[v].axiom_layer >= 0)
+            if (int32_t f = dense[task.first_fact[v] + task.initial[v]]; f >= 0) always.push_back(f);
+    for (const Fact &fact : task.goal) {
+        int32_t f = dense[task.fact_id(fact)];
+        if (std::find(goal.begin(), goal.end(), f) == goal.end()) goal.push_back(f);
+    }
+    finish(static_cast<size_t>(std::count_if(dense.begin(), dense.end(), [](int32_t f) { return f >= 0; })));
+    for (const auto &atom : task.atom_facts) lifted_atoms.intern(atom.predicate, atom.args.data(), atom.args.size());
+}
+
+/// Facts that nobody needs (no precondition, no goal) are left out, and the others numbered densely.
+void GroundRelaxedTask::number_facts() {
+    const GroundTask &task = *ground;
+    std::vector<char> needed(task.num_facts(), 0);
+    auto need = [&](const std::vector<Fact> &facts) {
+        for (const Fact &fact : facts) needed[task.fact_id(fact)] = 1;
+    };
+    for (const Operator &op : task.operators) {
+        need(op.preconditions);
+        for (const Effect &effect : op.effects) need(effect.conditions);
+    }
+    for (const Axiom &axiom : task.axioms) need(axiom.conditions);
+    need(task.goal);
+    dense.assign(task.num_facts(), -1);
+    int32_t count = 0;
+    for (size_t f = 0; f < needed.size(); ++f)
+        if (needed[f]) dense[f] = count++;
+}
+
+void GroundRelaxedTask::add_operator(size_t o, CostType cost_type) {
+    const Operator &op = ground->operators[o];
+    std::map<std::vector<Fact>, std::vector<int32_t>> groups;
+    for (const Effect &effect : op.effects) groups[effect.conditions].push_back(dense[ground->fact_id(effect.fact)]);
+    for (const auto &[conditions, added] : groups) {
+        std::vector<int32_t> facts;
+        add_dense(op.preconditions, facts);
+        add_dense(conditions, facts);
+        add(std::move(facts), added, static_cast<int32_t>(o), adjusted_cost(op.cost, cost_type, ground->unit_cost));
+    }
+}
+
+void GroundRelaxedTask::add(std::vector<int32_t> facts, const std::vector<int32_t> &added, int32_t op, int32_t cost) {
+    std::sort(facts.begin(), facts.end());
+    facts.erase(std::unique(facts.begin(), facts.end()), facts.end());
+    std::vector<int32_t> useful;
+    for (int32_t add : added)
+        if (add >= 0 && !std::binary_search(facts.begin(), facts.end(), add)) useful.push_back(add);
+    if (useful.empty()) return;
+    if (facts.empty()) unconditional.push_back(static_cast<int32_t>(base_cost.size()));
+    preconditions.push(facts);
+    adds.push(useful);
+    base_cost.push_back(std::min(cost, infinite - 1));
+    operator_of.push_back(op);
+}
+
+/// States of a ground space of the same task.
+class GroundView final : public RelaxedView {
+public:
+    GroundView(std::shared_ptr<const GroundRelaxedTask> task, GroundSpace &space)
+        : task_(std::move(task)), ground_(*task_->ground), space_(space) {}
+    void load(int32_t state, std::vector<int32_t> &facts) override {
+        space_.load(state);
+        const int32_t *values = space_.values();
+        for (size_t v = 0; v < ground_.variables.size(); ++v)
+            if (int32_t f = task_->dense[ground_.first_fact[v] + values[v]]; f >= 0) facts.push_back(f);
+    }
+    int32_t action(int32_t relaxed, const Reached *) override { return task_->operator_of[relaxed]; }
+    std::span<const int32_t> tuple(int32_t action) const override {
+        return ground_.lifted ? ground_.operator_tuples[action] : std::span<const int32_t>{};
+    }
+    int32_t applicable(int32_t action) override {
+        for (const Fact &fact : ground_.operators[action].preconditions)
+            if (space_.values()[fact.variable] != fact.value) return -1;
+        return action;
+    }
+
+private:
+    std::shared_ptr<const GroundRelaxedTask> task_;
+    const GroundTask &ground_;
+    GroundSpace &space_;
+};
+
+/// States of a lifted space seen as values of the ground task that was made from the same lifted task.
+class GroundedView final : public LiftedView {
+public:
+    GroundedView(std::shared_ptr<const GroundRelaxedTask> task, LiftedSpace &space)
+        : LiftedView(space, task->lifted_atoms), task_(std::move(task)), ground_(*task_->ground),
+          empty_(ground_.empty_values.empty() ? ground_.initial : ground_.empty_values) {}
+    void load(int32_t state, std::vector<int32_t> &facts) override {
+        space_.load(state);
+        values_ = empty_;
+        for (int32_t atom : space_.atoms(state)) {
+            int32_t index = lookup(atom);
+            if (index < 0) continue;
+            const GroundTask::AtomFacts &known = ground_.atom_facts[index];
+            if (known.fact.variable >= 0) values_[known.fact.variable] = known.fact.value;
+            if (known.mirror.variable >= 0) values_[known.mirror.variable] = known.mirror.value;
+        }
+        for (size_t v = 0; v < values_.size(); ++v)
+            if (int32_t f = task_->dense[ground_.first_fact[v] + values_[v]]; f >= 0) facts.push_back(f);
+    }
+    int32_t action(int32_t relaxed, const Reached *) override { return task_->operator_of[relaxed]; }
+    std::span<const int32_t> tuple(int32_t action) const override { return ground_.operator_tuples[action]; }
+
+private:
+    std::shared_ptr<const GroundRelaxedTask> task_;
+    const GroundTask &ground_;
+    const std::vector<int32_t> &empty_;
+    std::vector<int32_t> values_;
+};
+
+std::unique_ptr<RelaxedView> GroundRelaxedTask::view(StateSpace &space) const {
+    if (auto *own = dynamic_cast<GroundSpace *>(&space); own && &own->task() == ground.get())
+        return std::make_unique<GroundView>(shared_from_this(), *own);
+    if (auto *lifted = dynamic_cast<LiftedSpace *>(&space); lifted && ground->lifted)
+        return std::make_unique<GroundedView>(shared_from_this(), *lifted);
+    return nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type) {
+    return std::make_shared<GroundRelaxedTask>(std::move(task), cost_type);
+}
+
+}  // namespace gsp
