@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnxruntime
 import torch
 from torch import Tensor, nn
@@ -38,7 +39,7 @@ from gsp_fd import _core
 from gsp_fd.common.processes import fast_downward_command
 from gsp_fd.export.writer import export_model
 from gsp_fd.generate import domain_text, generate
-from gsp_fd.inference import Backend, NativeNetwork, OnnxSession
+from gsp_fd.inference import Backend, NativeNetwork, OnnxSession, QValues
 from gsp_fd.model import Model
 from gsp_fd.model_format import OUTPUT, feeds_of, weights_of
 from gsp_fd.task import Task, load_pddl
@@ -46,6 +47,8 @@ from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instances import domain_metadata
 from gsp_fd.training.network import GraphBatch, RelationalNetwork, aggregate
+
+States = npt.NDArray[np.int32]
 
 PARTS = ("load", "evaluate", "overhead", "childsnack", "blocks", "repeat")
 CELLS = [f"{states}x{blocks}" for blocks in (10, 30, 100, 488) for states in (1, 32, 128)]
@@ -99,7 +102,7 @@ def session(model: str | bytes) -> Any:
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def traced(network: RelationalNetwork, batch: Any, path: Path) -> Any:
+def traced(network: RelationalNetwork, batch: _core.EncodedBatch, path: Path) -> Any:
     """A session of what torch.onnx.export makes of the network, and the names of its inputs are those of ours."""
     feeds = feeds_of(batch, network.relations)
     axes = {name: {0: f"n{i}"} for i, name in enumerate(feeds)}
@@ -171,7 +174,7 @@ def number(log: str, pattern: str) -> float:
     return float(match[1])
 
 
-def random_walk(task: Task, count: int) -> tuple[Any, Any]:
+def random_walk(task: Task, count: int) -> tuple[_core.LiftedSpace, States]:
     """A space and states on a random walk in it."""
     space = _core.LiftedSpace(task.native_lifted())
     rng, states = np.random.default_rng(1), [space.initial_state()]
@@ -180,7 +183,7 @@ def random_walk(task: Task, count: int) -> tuple[Any, Any]:
     return space, np.array(states, np.int32)
 
 
-def encoded(model: Model, task: Task, space: Any, states: Any) -> Any:
+def encoded(model: Model, task: Task, space: _core.LiftedSpace, states: States) -> _core.EncodedBatch:
     """A native batch of states."""
     assert task.lifted is not None
     encoder = model.encoder(task.lifted, task.native_lifted())
@@ -223,7 +226,7 @@ def bench_load(bench: Bench) -> None:
 
 
 def in_pieces(
-    backend: Backend, model: Model, task: Task, space: Any, states: Any, messages_per_state: float
+    backend: Backend, model: Model, task: Task, space: _core.LiftedSpace, states: States, messages_per_state: float
 ) -> Callable[[], Any]:
     """Evaluates states in pieces such as the planner makes."""
     size = max(1, int(backend.messages_per_call / messages_per_state))
@@ -280,7 +283,7 @@ class Clock(OnnxSession):
 
     seconds = 0.0
 
-    def q_values(self, batch: _core.EncodedBatch) -> Any:
+    def q_values(self, batch: _core.EncodedBatch) -> QValues:
         """The same call."""
         start = time.thread_time()
         result = super().q_values(batch)

@@ -27,11 +27,13 @@ import torch
 from gsp_fd import _core
 from gsp_fd.export.writer import model_bytes
 from gsp_fd.generate import domain_text, generate_set
+from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.fused import library
 from gsp_fd.training.instance_sets import InstanceSets, load_sets
 from gsp_fd.training.learning.learner import Learner
 from gsp_fd.training.learning.trainer import Trainer
+from gsp_fd.training.learning.validation import Score
 from gsp_fd.training.learning.workers import Fleet
 from gsp_fd.training.network import GraphBatch, Kernel, RelationalNetwork
 from gsp_fd.training.progress import Watchers
@@ -43,10 +45,10 @@ STATES = 64
 class Nowhere:
     """A store that keeps nothing."""
 
-    def save(self, checkpoint: Any) -> None:
+    def save(self, checkpoint: Checkpoint) -> None:
         """Drops a checkpoint."""
 
-    def keep_best(self, checkpoint: Any, score: Any) -> None:
+    def keep_best(self, checkpoint: Checkpoint, score: Score) -> None:
         """Drops a checkpoint."""
 
 

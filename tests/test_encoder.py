@@ -63,7 +63,7 @@ def lifted_of(task: Task) -> LiftedTask:
     return task.lifted
 
 
-def fluent_atoms(task: LiftedTask, space: Any, state: int) -> set[tuple[int, tuple[int, ...]]]:
+def fluent_atoms(task: LiftedTask, space: core.LiftedSpace, state: int) -> set[tuple[int, tuple[int, ...]]]:
     flat = space.export_state(state).tolist()
     atoms = set()
     while flat:
@@ -73,7 +73,7 @@ def fluent_atoms(task: LiftedTask, space: Any, state: int) -> set[tuple[int, tup
     return atoms
 
 
-def walk(space: Any, steps: int, seed: int) -> list[int]:
+def walk(space: core.LiftedSpace, steps: int, seed: int) -> list[int]:
     """States of a random walk, with repetitions; shorter where nothing is applicable."""
     rng, states = random.Random(seed), [space.initial_state()]
     while len(states) < steps and (operators := space.applicable(states[-1])):
@@ -82,7 +82,7 @@ def walk(space: Any, steps: int, seed: int) -> list[int]:
 
 
 def relation_atoms(
-    task: LiftedTask, metadata: ModelMetadata, space: Any, state: int, operators: list[int]
+    task: LiftedTask, metadata: ModelMetadata, space: core.LiftedSpace, state: int, operators: list[int]
 ) -> dict[str, list[tuple[int, ...]]]:
     """Every relation of one state over nodes 0, 1, ...: objects, the global node, the actions."""
     fluent = fluent_atoms(task, space, state)
@@ -100,13 +100,15 @@ def relation_atoms(
     for o in range(task.constants):
         groups[f"const@{task.objects[o]}"] = [(o,)]
     for k, op in enumerate(operators):
-        schema, *args = space.action(op)
+        schema, *objects = space.action(op)
         node = len(task.objects) + 1 + k
-        groups.setdefault(f"action@{task.schemas[schema].name}", []).append((node, *args))
+        groups.setdefault(f"action@{task.schemas[schema].name}", []).append((node, *objects))
     return {name: [args or (len(task.objects),) for args in rows] for name, rows in groups.items()}
 
 
-def expected(task: LiftedTask, metadata: ModelMetadata, space: Any, states: list[int], rows: list[list[int]]) -> Rows:
+def expected(
+    task: LiftedTask, metadata: ModelMetadata, space: core.LiftedSpace, states: list[int], rows: list[list[int]]
+) -> Rows:
     relations: Rows = {name: Counter() for name, _ in metadata.relations}
     first = 0
     for state, operators in zip(states, rows, strict=True):
@@ -117,7 +119,9 @@ def expected(task: LiftedTask, metadata: ModelMetadata, space: Any, states: list
     return relations
 
 
-def encode(encoder: Any, space: Any, states: list[int], rows: list[list[int]]) -> Any:
+def encode(
+    encoder: core.Encoder, space: core.LiftedSpace, states: list[int], rows: list[list[int]]
+) -> core.EncodedBatch:
     begin = np.cumsum([0, *map(len, rows)], dtype=np.int32)
     operators = np.array([op for row in rows for op in row], np.int32)
     return encoder.encode(space, np.array(states, np.int32), begin, operators)
@@ -141,7 +145,12 @@ def test_relations_against_python(name: str, goal_split: bool) -> None:
 
 
 def check_batch(
-    task: LiftedTask, metadata: ModelMetadata, space: Any, batch: Any, states: list[int], rows: list[list[int]]
+    task: LiftedTask,
+    metadata: ModelMetadata,
+    space: core.LiftedSpace,
+    batch: core.EncodedBatch,
+    states: list[int],
+    rows: list[list[int]],
 ) -> None:
     reference = expected(task, metadata, space, states, rows)
     for (relation, arity), atoms in zip(metadata.relations, batch.relations, strict=True):
@@ -170,7 +179,7 @@ def relations_at(name: str, *states_from_start: str, goal_split: bool = True) ->
     return {name: atoms.tolist() for (name, _), atoms in zip(metadata.relations, batch.relations, strict=True)}
 
 
-def named_operators(space: Any, state: int) -> dict[str, int]:
+def named_operators(space: core.LiftedSpace, state: int) -> dict[str, int]:
     return {space.operator_name(op): op for op in space.applicable(state)}
 
 

@@ -26,6 +26,7 @@ from gsp_fd.fd_integration.tools import plugin_task
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.inference import NativeNetwork, OnnxSession
 from gsp_fd.model import Model, find_model
+from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task
 from gsp_fd.translator import translate, translator_available
 
@@ -67,12 +68,12 @@ def tensors_program(library_file: Path) -> Path:
     return compile_program(library_file, "plugin_tensors")
 
 
-def lifted(task: Task) -> Any:
+def lifted(task: Task) -> LiftedTask:
     assert task.lifted is not None
     return task.lifted
 
 
-def expand_both(c_task: plugin.CTask, space: Any, steps: int) -> list[int]:
+def expand_both(c_task: plugin.CTask, space: core.LiftedSpace, steps: int) -> list[int]:
     """Inner states of a path, taken in both spaces alike, so that states, atoms and actions get the same numbers."""
     state, states = space.initial_state(), []
     assert c_task.call("initial_state") == state
@@ -129,7 +130,7 @@ def test_same_q_values(name: str, config: dict[str, Any], library: Any, tmp_path
     assert (c_task.action_states(), c_task.q_values().size, c_task.call("batch_messages")) == ([], 0, 0)
 
 
-def test_states_by_the_names_of_atoms(courier: Any, library: Any, tmp_path: Path) -> None:
+def test_states_by_the_names_of_atoms(courier: LiftedTask, library: Any, tmp_path: Path) -> None:
     task = tasks.load(*TEXTS["courier"])
     text = plugin_task.task_text(courier, random_model(task, tmp_path / "model.onnx"))
     c_task = plugin.CTask(library, text)
@@ -216,7 +217,7 @@ def test_wrong_task_files(tower_text: str, library: Any, line: str, changed: str
 
 
 @pytest.fixture(scope="session")
-def tower_text(tower: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+def tower_text(tower: LiftedTask, tmp_path_factory: pytest.TempPathFactory) -> str:
     model = random_model(tasks.load(*TEXTS["tower"]), tmp_path_factory.mktemp("model") / "tower.onnx")
     return plugin_task.task_text(tower, model).decode()
 
@@ -262,7 +263,7 @@ def test_networks_that_the_plugin_does_not_take(config: dict[str, Any], tmp_path
     assert not (tmp_path / "task.gsp").exists()
 
 
-def test_models_without_their_arrays(tower: Any, tmp_path: Path) -> None:
+def test_models_without_their_arrays(tower: LiftedTask, tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the training extra is not installed")
     path = random_model(tasks.load(*TEXTS["tower"]), tmp_path / "model.onnx")
     model = onnx.load(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import random
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -38,7 +37,7 @@ def pddl_and_sas(folder: Path, domain: str, problem: str, *options: str) -> tupl
     return load_pddl(*files), (folder / "output.sas").read_bytes()
 
 
-def walk(space: Any, length: int, seed: int) -> list[str]:
+def walk(space: core.StateSpace, length: int, seed: int) -> list[str]:
     """Names of the operators of a random walk."""
     rng, state = random.Random(seed), space.initial_state()
     names: list[str] = []
@@ -49,7 +48,7 @@ def walk(space: Any, length: int, seed: int) -> list[str]:
     return names
 
 
-def follow(space: Any, names: list[str]) -> list[int]:
+def follow(space: core.StateSpace, names: list[str]) -> list[int]:
     """The states that operators of these names lead through."""
     states = [space.initial_state()]
     for name in names:
@@ -58,7 +57,7 @@ def follow(space: Any, names: list[str]) -> list[int]:
     return states
 
 
-def q_values(model: Model, task: Task, space: Any, states: list[int]) -> dict[tuple[int, str], float]:
+def q_values(model: Model, task: Task, space: core.LiftedSpace, states: list[int]) -> dict[tuple[int, str], float]:
     """Q-values by number of the step and name of the action."""
     encoder = model.encoder(task.lifted, task.native_lifted())  # type: ignore[arg-type]
     begin, operators = core.applicable_rows(space, np.array(states, dtype=np.int32))
@@ -94,7 +93,7 @@ def test_same_q_values(tmp_path: Path, domain: str) -> None:
     assert q_values(model, task, rebuilt, actual) == pytest.approx(wanted, abs=1e-4)
 
 
-def atoms_of(task: Task, space: Any, state: int) -> set[tuple[int, ...]]:
+def atoms_of(task: Task, space: core.LiftedSpace, state: int) -> set[tuple[int, ...]]:
     assert task.lifted is not None
     flat, atoms = space.export_state(state).tolist(), set()
     while flat:

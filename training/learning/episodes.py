@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.pools import Pools
 
-QFunction = Callable[[Any], npt.NDArray[np.float32]]
+QFunction = Callable[[_core.EncodedBatch], npt.NDArray[np.float32]]
 """Q-values [A] of a native encoded batch."""
 GUIDE_AFTER = 2
 """Episodes of Q alone on an instance before hFF may help."""
@@ -27,7 +26,7 @@ class Running:
 
     index: int
     instance: TrainingInstance
-    episode: Any
+    episode: _core.Episode
     weight: float
     guided: bool
 

@@ -97,7 +97,7 @@ def _greedy_wave(
     lengths: list[int | None] = [None] * len(instances)
     errors = []
 
-    def remembering(batch: Any) -> npt.NDArray[np.float32]:
+    def remembering(batch: _core.EncodedBatch) -> npt.NDArray[np.float32]:
         q, first = q_function(batch), 0
         for item in running:
             state = item.episode.pending
@@ -118,13 +118,13 @@ def _greedy_wave(
     return lengths, errors
 
 
-def _greedy_episode(instance: TrainingInstance, config: TrainingConfig) -> Any:
+def _greedy_episode(instance: TrainingInstance, config: TrainingConfig) -> _core.Episode:
     guess = instance.hff if math.isfinite(instance.hff) else 0.0
     budget = int(20 + config.validation_steps * guess)
     return _core.Episode(instance.native, budget=budget, greedy=True, symmetry=config.symmetry)
 
 
-def _errors(episode: Any, values: Mapping[int, npt.NDArray[np.float32]]) -> npt.NDArray[np.floating]:
+def _errors(episode: _core.Episode, values: Mapping[int, npt.NDArray[np.float32]]) -> npt.NDArray[np.floating]:
     state, action, _, _, bound, _ = episode.transitions()
     on_plan = np.flatnonzero(np.isfinite(bound))
     q = np.array([values[int(state[i])][action[i]] for i in on_plan])
