@@ -167,9 +167,9 @@ class Encoder:
         relations: (kind, number in the task or -1, columns) in the model's order.
         """
 
-    def encode(self, space: LiftedSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], operators: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> EncodedBatch:
+    def encode(self, space: LiftedSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], operators: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], plans: Heuristic | None = None) -> EncodedBatch:
         """
-        operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order.
+        operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order. plans: a heuristic with relaxed plans, if the encoder takes them.
         """
 
 class Network:
@@ -186,11 +186,11 @@ class Network:
         """Q of every action of the batch, in its order."""
 
 @overload
-def q_heuristic(encoder: Encoder, q_function: Network, *, messages_per_call: float, name: str, model: str) -> Heuristic:
+def q_heuristic(encoder: Encoder, q_function: Network, *, plans: Heuristic | None = None, messages_per_call: float, name: str, model: str) -> Heuristic:
     """-Q(s, a) of a native network as a heuristic."""
 
 @overload
-def q_heuristic(encoder: Encoder, q_function: Callable[[EncodedBatch], NDArray[numpy.float32]], *, messages_per_call: float, name: str, model: str) -> Heuristic:
+def q_heuristic(encoder: Encoder, q_function: Callable[[EncodedBatch], NDArray[numpy.float32]], *, plans: Heuristic | None = None, messages_per_call: float, name: str, model: str) -> Heuristic:
     """
     The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.
     """
@@ -328,7 +328,7 @@ def resident_memory_kb() -> int: ...
 class Episode:
     """A search episode of GSP that waits for Q-values."""
 
-    def __init__(self, task: LiftedTask, *, weight: float = 2.0, budget: int = 400, greedy: bool = False, symmetry: bool = True, dead_ends: Heuristic | None = None, guide: Heuristic | None = None) -> None: ...
+    def __init__(self, task: LiftedTask, *, weight: float = 2.0, budget: int = 400, greedy: bool = False, symmetry: bool = True, dead_ends: Heuristic | None = None, guide: Heuristic | None = None, plans: Heuristic | None = None) -> None: ...
 
     def advance(self) -> bool:
         """

@@ -9,6 +9,7 @@ from gsp_fd import _core
 from gsp_fd.inference import Backend, Device, backend_of, input_error
 from gsp_fd.model_format import ModelMetadata, fit_problems, metadata_of, read_metadata, read_model
 from gsp_fd.pddl import LiftedTask
+from gsp_fd.task import Task, TaskLimits
 
 SHIPPED_MODELS = Path(__file__).parent / "models"
 
@@ -38,11 +39,17 @@ class Model:
         self.check_fit(task)
         return _core.Encoder(native_task, relation_specs(self.metadata, task))
 
-    def heuristic(self, task: LiftedTask, native_task: _core.LiftedTask, name: str = "gsp") -> _core.Heuristic:
-        """h = -Q as a heuristic of searches over lifted spaces of the task: see ``core/q_heuristic.h``."""
+    def heuristic(self, task: Task, name: str = "gsp", limits: TaskLimits = TaskLimits()) -> _core.Heuristic:  # noqa: B008
+        """h = -Q as a heuristic of searches over lifted spaces of the task: see ``core/q_heuristic.h``.
+
+        LimitReached if the model sees relaxed plans, and making the relaxed task takes too much.
+        """
+        assert task.lifted is not None
+        encoder = self.encoder(task.lifted, task.native_lifted())
         return _core.q_heuristic(
-            self.encoder(task, native_task),
+            encoder,
             self.backend.q_function,
+            plans=task.heuristic("ff", limits=limits) if self.metadata.relaxed_plan else None,
             messages_per_call=self.backend.messages_per_call,
             name=name,
             model=str(self.path),
@@ -72,13 +79,14 @@ def relation_specs(metadata: ModelMetadata, task: LiftedTask) -> list[tuple[str,
         "type": ("type", task.types),
         "const": ("constant", constants),
         "action": ("action", schemas),
+        "plan": ("plan", schemas),
     }
 
     def spec(name: str) -> tuple[str, int]:
         group, _, member = name.partition("@")
         predicate, _, goal = name.rpartition("@")
         names: Sequence[str] = task.predicates
-        if goal in goals:
+        if goal in goals and predicate in names:
             kind, symbol = goals[goal], predicate
         elif group in fixed and member:
             (kind, names), symbol = fixed[group], member

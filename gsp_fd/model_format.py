@@ -19,7 +19,8 @@ from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 
 FORMAT_VERSION = 1
-ENCODER_VERSION = 1
+PLAIN_ENCODER, RELAXED_PLAN_ENCODER = 1, 2
+"""Versions of the encoder: states, goals and actions; the relaxed plan of the state as well."""
 MAX_ARITY = 8
 KEY_PREFIX = "gsp_fd."
 EXPONENT_LIMIT = 60.0
@@ -147,15 +148,17 @@ def relations_of(
     predicates: Iterable[tuple[str, int]],
     types: Iterable[str],
     constants: Iterable[str],
-    schemas: Iterable[tuple[str, int]],
+    schemas: Collection[tuple[str, int]],
     *,
     fluents: Collection[str] | None = None,
     goal_split: bool = True,
     negative_goals: bool = False,
+    relaxed_plan: bool = False,
 ) -> tuple[tuple[str, int], ...]:
     """All (name, arity) relations of a domain, in the model's order.
 
-    ``schemas`` are (name, number of parameters); ``fluents`` are the predicates that some action changes: no others
+    ``schemas`` are (name, number of parameters), met among the applicable actions and with ``relaxed_plan`` in the
+    relaxed plan; ``fluents`` are the predicates that some action changes: no others
     matter in goals. A nullary atom is a unary atom on the global node. The type ``object`` tells nothing, so it is
     no relation.
     """
@@ -167,7 +170,8 @@ def relations_of(
     result += [(name + suffix, arity) for suffix in suffixes for name, arity in goals]
     result += [(f"type@{name}", 1) for name in types if name != "object"]
     result += [(f"const@{name}", 1) for name in constants]
-    result += [(f"action@{name}", 1 + parameters) for name, parameters in schemas]
+    groups = ["action"] + ["plan"] * relaxed_plan
+    result += [(f"{group}@{name}", 1 + parameters) for group in groups for name, parameters in schemas]
     for name, arity in result:
         if arity > MAX_ARITY:
             raise InputError(f"relation {name} has arity {arity}; the network takes at most {MAX_ARITY}")
@@ -190,12 +194,17 @@ class ModelMetadata:
     relations: tuple[tuple[str, int], ...]
     goal_split: bool = True
     network: NetworkConfig = field(default_factory=NetworkConfig)
-    encoder_version: int = ENCODER_VERSION
+    encoder_version: int = PLAIN_ENCODER
     training: Mapping[str, Any] = field(default_factory=dict)
     validation: Mapping[str, Any] = field(default_factory=dict)
     package_version: str = "unknown"
     fp16: bool = False
     format_version: int = FORMAT_VERSION
+
+    @property
+    def relaxed_plan(self) -> bool:
+        """Whether the network sees the relaxed plan of a state."""
+        return self.encoder_version == RELAXED_PLAN_ENCODER
 
     def to_strings(self) -> dict[str, str]:
         """The metadata as the string map of an ONNX file: one JSON value per field."""
@@ -219,10 +228,11 @@ class ModelMetadata:
                     "export its checkpoint again with this version of gsp-export",
                     file,
                 )
-            if (encoder := data.get("encoder_version", ENCODER_VERSION)) != ENCODER_VERSION:
+            encoder = data.get("encoder_version", PLAIN_ENCODER)
+            if encoder not in (PLAIN_ENCODER, RELAXED_PLAN_ENCODER):
                 raise _error(
-                    f"the model was trained with version {encoder} of the encoder, this program has version "
-                    f"{ENCODER_VERSION}: use the version of gsp-fd that trained it, or train it again",
+                    f"the model was trained with version {encoder} of the encoder; this program knows {PLAIN_ENCODER}, "
+                    f"{RELAXED_PLAN_ENCODER}: use the version of gsp-fd that trained it, or train it again",
                     file,
                 )
             for key in ("predicates", "schemas", "relations"):

@@ -303,7 +303,7 @@ def bench_overhead(bench: Bench) -> None:
         model.backend = backend
         task = load_pddl(*files)
         assert task.lifted is not None
-        key = _core.sum([_core.g(), _core.weight(model.heuristic(task.lifted, task.native_lifted()), 2)])
+        key = _core.sum([_core.g(), _core.weight(model.heuristic(task), 2)])
         space = _core.LiftedSpace(task.native_lifted(), True)
         start = time.thread_time()
         result = _core.search(space, _core.SingleOpenList(key), lazy=True, batch_size=32, max_expansions=4000)

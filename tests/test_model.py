@@ -275,7 +275,7 @@ def test_two_sessions_give_the_same_bits(files: Path) -> None:
 
 def test_heuristic_is_the_best_action(files: Path) -> None:
     batch = Batch(Model(files / "tower.onnx"), TOWER, 10)
-    heuristic = batch.model.heuristic(lifted_of(TOWER), TOWER.native_lifted())
+    heuristic = batch.model.heuristic(TOWER)
     begin, _ = core.applicable_rows(batch.space, batch.states)
     q = batch.q()
     best = [-q[a:b].max() for a, b in pairwise(begin)]
@@ -294,7 +294,7 @@ def test_heuristic_of_goals_and_of_states_without_actions(tmp_path: Path) -> Non
     (last,) = (space.apply(goal, op) for op in space.applicable(goal))
     empty = space.import_state(np.zeros(0, np.int32))
     model = Model(random_model(task, tmp_path / "m.onnx"))
-    heuristic = model.heuristic(lifted_of(task), task.native_lifted())
+    heuristic = model.heuristic(task)
     values = heuristic.evaluate(space, np.array([start, goal, other, last, empty], np.int32))
     assert np.isfinite(values[[0, 2]]).all()
     assert (values[1], values[3], values[4]) == (0.0, 0.0, np.inf)

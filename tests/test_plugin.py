@@ -282,7 +282,7 @@ class Learned:
         self.space = core.LiftedSpace(task.native_lifted())
         self.model = Model(find_model("auto", lifted(task)), device="cpu", threads=threads)
         self.encoder = self.model.encoder(lifted(task), task.native_lifted())
-        self.heuristic = self.model.heuristic(lifted(task), task.native_lifted())
+        self.heuristic = self.model.heuristic(task)
 
     def of_states(self, states: Any) -> Any:
         return self.heuristic.evaluate(self.space, np.array(states, dtype=np.int32))

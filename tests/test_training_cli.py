@@ -128,7 +128,7 @@ def plans_found(model_file: Path, problems: Path) -> int:
         task = load_pddl(problems / "domain.pddl", file)
         assert task.lifted is not None
         space = _core.LiftedSpace(task.native_lifted())
-        policy = _core.DepthFirstOpenList(model.heuristic(task.lifted, task.native_lifted()))
+        policy = _core.DepthFirstOpenList(model.heuristic(task))
         result = _core.search(space, policy, lazy=True, max_expansions=100)
         if result.status == "solved":
             assert task.validate([space.operator_name(op) for op in result.plan]).valid

@@ -48,6 +48,8 @@ class TrainingConfig:
     """sum: MLP(action) + MLP(pool), or concat: MLP([action, pool]) (paper: concat)."""
     goal_split: bool = True
     """Satisfied and unsatisfied goals in different relations (paper: no)."""
+    relaxed_plan: str = "auto"
+    """yes: the operators of hFF's relaxed plan are objects of the network, no, or auto: by validation (paper: no)."""
 
     # Search
     wastar_weights: tuple[float, ...] = (2.0, 5.0)
@@ -127,6 +129,8 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         self.network()
+        if self.relaxed_plan not in ("auto", "yes", "no"):
+            raise config_error(f"relaxed_plan is {self.relaxed_plan!r}; it must be auto, yes or no")
         for name in ("budget", "lockstep", "batch_size", "replay", "target_sync", "minutes", "learning_rate"):
             if not getattr(self, name) > 0:
                 raise config_error(f"{name} must be positive")

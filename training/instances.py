@@ -13,7 +13,7 @@ from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import problem_files
 from gsp_fd.model import relation_specs
-from gsp_fd.model_format import ModelMetadata, relations_of
+from gsp_fd.model_format import PLAIN_ENCODER, RELAXED_PLAN_ENCODER, ModelMetadata, relations_of
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task, load_pddl
 from gsp_fd.training.config import TrainingConfig
@@ -29,6 +29,8 @@ class TrainingInstance:
     encoder: _core.Encoder
     dead_ends: _core.Heuristic
     guide: _core.Heuristic
+    plans: _core.Heuristic | None
+    """Knows relaxed plans, for a network that sees them."""
     size: int
     hff: float
     """hFF of the initial state: a first guess at the length of a plan."""
@@ -64,6 +66,7 @@ def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetad
         fluents=[name for name, fluent in zip(lifted.predicates, lifted.fluent, strict=True) if fluent],
         goal_split=config.goal_split,
         negative_goals=any(_lifted(task).goal_negative for task in tasks),
+        relaxed_plan=config.relaxed_plan == "yes",
     )
     return ModelMetadata(
         domain=lifted.domain_name,
@@ -73,6 +76,7 @@ def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetad
         schemas=tuple(schemas),
         relations=relations,
         goal_split=config.goal_split,
+        encoder_version=RELAXED_PLAN_ENCODER if config.relaxed_plan == "yes" else PLAIN_ENCODER,
         network=config.network(),
         package_version=__version__,
     )
@@ -95,8 +99,10 @@ def make_instances(tasks: Iterable[Task], metadata: ModelMetadata) -> list[Train
                 task=task,
                 native=native,
                 encoder=_core.Encoder(native, relation_specs(metadata, lifted)),
-                dead_ends=task.heuristic("hmax"),
+                # hFF is infinite just where hmax is; where its plan is needed anyway, one exploration serves both.
+                dead_ends=guide if metadata.relaxed_plan else task.heuristic("hmax"),
                 guide=guide,
+                plans=guide if metadata.relaxed_plan else None,
                 size=len(lifted.objects),
                 hff=hff,
             )

@@ -25,7 +25,8 @@ def _gsp(context: Context, values: dict[str, Any]) -> _core.Heuristic:
     model = Model(find_model(values["model"], task), device=values["device"], threads=values["threads"])
     context.models.append(model)
     context.symmetries.add(values["symmetry"])
-    return model.heuristic(task, context.task.native_lifted(), values["description"])
+    limits = [context.limits()] if context.limits else []
+    return model.heuristic(context.task, values["description"], *limits)
 
 
 GSP = Feature(

@@ -36,7 +36,7 @@ EncodedBatch encode_states(const std::vector<const Encoder *> &encoders, const s
     EncodedBatch batch = encoders[0]->empty_batch();
     for (size_t i = 0; i < episodes.size(); ++i) {
         int32_t state = states.data()[i];
-        encoders[i]->append_state(episodes[i]->space(), state, episodes[i]->actions(state), batch);
+        encoders[i]->append_state(episodes[i]->space(), state, episodes[i]->actions(state), episodes[i]->relaxed_plan(state), batch);
     }
     return batch;
 }
@@ -76,17 +76,19 @@ private:
 };
 
 std::shared_ptr<Heuristic> native_q_heuristic(std::shared_ptr<const Encoder> encoder, std::shared_ptr<Network> network,
-                                              double messages_per_call, std::string name, std::string model) {
+                                              std::shared_ptr<Heuristic> plans, double messages_per_call, std::string name,
+                                              std::string model) {
     if (encoder->relations() != network->relations()) throw nb::value_error("the encoder has other relations than the network");
     return std::make_shared<QHeuristic>(
-        std::move(encoder), [network = std::move(network)](const EncodedBatch &batch) { return network->q_values(batch); },
+        std::move(encoder), std::move(plans), [network = std::move(network)](const EncodedBatch &batch) { return network->q_values(batch); },
         messages_per_call, std::move(name), std::move(model));
 }
 
 std::shared_ptr<Heuristic> python_q_heuristic(std::shared_ptr<const Encoder> encoder, nb::callable q_function,
-                                              double messages_per_call, std::string name, std::string model) {
-    return std::make_shared<QHeuristic>(std::move(encoder), PythonQFunction(std::move(q_function)), messages_per_call,
-                                        std::move(name), std::move(model));
+                                              std::shared_ptr<Heuristic> plans, double messages_per_call, std::string name,
+                                              std::string model) {
+    return std::make_shared<QHeuristic>(std::move(encoder), std::move(plans), PythonQFunction(std::move(q_function)),
+                                        messages_per_call, std::move(name), std::move(model));
 }
 
 template<class T, class Field>
@@ -122,7 +124,8 @@ void bind_encoder(nb::module_ &m) {
             for (const auto &[kind, symbol, arity] : relations) specs.push_back({relation_kind_from(kind), symbol, arity});
             new (self) Encoder(std::move(task), std::move(specs));
         }, "task"_a, "relations"_a, "relations: (kind, number in the task or -1, columns) in the model's order.")
-        .def("encode", [](const Encoder &encoder, LiftedSpace &space, IntArray states, IntArray begin, IntArray operators) {
+        .def("encode", [](const Encoder &encoder, LiftedSpace &space, IntArray states, IntArray begin, IntArray operators,
+                          std::shared_ptr<Heuristic> plans) {
             Rows rows = rows_from(begin, operators);
             if (rows.size() != states.size() || rows.begin.front() != 0 ||
                 static_cast<size_t>(rows.begin.back()) != rows.values.size() ||
@@ -130,10 +133,12 @@ void bind_encoder(nb::module_ &m) {
                 throw nb::value_error("one row of operators per state is needed");
             for (size_t i = 0; i < states.size(); ++i) check_state(space, states.data()[i]);
             for (int32_t op : rows.values) check_operator(space, op);
+            if (plans) plans->bind(space);
             nb::gil_scoped_release release;
-            return encoder.encode(space, {states.data(), states.size()}, rows);
-        }, "space"_a, "states"_a, "begin"_a, "operators"_a,
-             "operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order.");
+            return encoder.encode(space, {states.data(), states.size()}, rows, plans.get());
+        }, "space"_a, "states"_a, "begin"_a, "operators"_a, "plans"_a.none() = nb::none(),
+             "operators[begin[i]:begin[i + 1]] are the actions of states[i]; Q-values come in this order. plans: a heuristic with "
+             "relaxed plans, if the encoder takes them.");
     nb::class_<Network>(m, "Network", "Q(s, a) of a relational network with max aggregation and a sum as its readout, on the CPU.")
         .def("__init__", [](Network *self, int64_t d, int64_t layers, const std::string &pool,
                             const std::vector<std::tuple<std::string, int64_t, int64_t>> &relations,
@@ -151,10 +156,10 @@ void bind_encoder(nb::module_ &m) {
             }
             return to_numpy(std::move(q));
         }, "batch"_a, "Q of every action of the batch, in its order.");
-    m.def("q_heuristic", native_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "messages_per_call"_a, "name"_a,
-          "model"_a, "-Q(s, a) of a native network as a heuristic.");
-    m.def("q_heuristic", python_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "messages_per_call"_a, "name"_a,
-          "model"_a, "The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.");
+    m.def("q_heuristic", native_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "plans"_a.none() = nb::none(),
+          "messages_per_call"_a, "name"_a, "model"_a, "-Q(s, a) of a native network as a heuristic.");
+    m.def("q_heuristic", python_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "plans"_a.none() = nb::none(),
+          "messages_per_call"_a, "name"_a, "model"_a, "The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.");
     m.def("applicable_rows", [](StateSpace &space, IntArray states) {
         Rows rows;
         for (size_t i = 0; i < states.size(); ++i) {
@@ -170,10 +175,12 @@ void bind_encoder(nb::module_ &m) {
 void bind_episodes(nb::module_ &m) {
     nb::class_<Episode>(m, "Episode", "A search episode of GSP that waits for Q-values.")
         .def("__init__", [](Episode *self, std::shared_ptr<const LiftedTask> task, double weight, int64_t budget, bool greedy,
-                            bool symmetry, std::shared_ptr<Heuristic> dead_ends, std::shared_ptr<Heuristic> guide) {
-            new (self) Episode(std::move(task), {weight, budget, greedy, symmetry, std::move(dead_ends), std::move(guide)});
+                            bool symmetry, std::shared_ptr<Heuristic> dead_ends, std::shared_ptr<Heuristic> guide,
+                            std::shared_ptr<Heuristic> plans) {
+            new (self) Episode(std::move(task), {weight, budget, greedy, symmetry, std::move(dead_ends), std::move(guide),
+                                                 std::move(plans)});
         }, "task"_a, nb::kw_only(), "weight"_a = 2.0, "budget"_a = 400, "greedy"_a = false, "symmetry"_a = true,
-             "dead_ends"_a.none() = nb::none(), "guide"_a.none() = nb::none())
+             "dead_ends"_a.none() = nb::none(), "guide"_a.none() = nb::none(), "plans"_a.none() = nb::none())
         .def("advance", &Episode::advance, nb::call_guard<nb::gil_scoped_release>(),
              "Goes on until Q-values of `pending` are needed (True) or the episode is over (False).")
         .def_prop_ro("pending", &Episode::pending)

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "heuristics.h"
 #include "task_file.h"
 
 using namespace gsp;
@@ -15,12 +16,17 @@ struct gsp_task {
         for (size_t i = 0; i < file.task->objects.size(); ++i) objects.emplace(file.task->objects[i], i);
         for (size_t i = 0; i < file.task->predicates.size(); ++i)
             if (file.task->fluent[i]) fluents.emplace(file.task->predicates[i], i);
+        if (!encoder.takes_plans()) return;
+        Watch watch(std::numeric_limits<double>::infinity(), 0, nullptr);
+        plans = make_heuristic("ff", {.ground = nullptr, .lifted = file.task, .name = "ff", .watch = watch});
+        plans->bind(*space);
     }
 
     TaskFile file;
     Encoder encoder;
     Network network;
     std::unique_ptr<LiftedSpace> space;
+    std::shared_ptr<Heuristic> plans;  // null if the model sees no relaxed plans
     EncodedBatch batch;
     std::unordered_map<std::string_view, int32_t> objects, fluents;
     std::vector<int32_t> atoms, operators, successors, costs;  // buffers
@@ -96,6 +102,7 @@ void gsp_forget_states(gsp_task *task) {
     for (size_t id = 0; id < atoms.size(); ++id)
         fresh->database().intern(atoms.symbol(static_cast<int32_t>(id)), atoms.args(static_cast<int32_t>(id)));
     task->space = std::move(fresh);
+    if (task->plans) task->plans->bind(*task->space);
 }
 
 size_t gsp_successors(gsp_task *task, int32_t state, const int32_t **successors, const int32_t **costs) {
@@ -119,7 +126,9 @@ gsp_kind gsp_batch_add(gsp_task *task, int32_t state) {
     task->operators.clear();
     task->space->applicable(task->operators);
     if (task->operators.empty()) return GSP_DEAD_END;
-    task->encoder.append_state(*task->space, state, task->operators, task->batch);
+    Rows plan;
+    if (task->plans) task->plans->relaxed_plan(state, plan);
+    task->encoder.append_state(*task->space, state, task->operators, plan.values, task->batch);
     return GSP_INNER;
 }
 

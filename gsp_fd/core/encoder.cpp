@@ -10,7 +10,8 @@ RelationKind relation_kind_from(const std::string &name) {
         {"goal_true", RelationKind::goal_true}, {"goal_any", RelationKind::goal_any},
         {"not_goal", RelationKind::not_goal},   {"not_goal_true", RelationKind::not_goal_true},
         {"not_goal_any", RelationKind::not_goal_any}, {"type", RelationKind::type},
-        {"constant", RelationKind::constant},   {"action", RelationKind::action}};
+        {"constant", RelationKind::constant},   {"action", RelationKind::action},
+        {"plan", RelationKind::plan}};
     for (auto [known, kind] : kinds)
         if (name == known) return kind;
     throw InputError("unknown kind of relation '" + name + "'");
@@ -18,7 +19,8 @@ RelationKind relation_kind_from(const std::string &name) {
 
 Encoder::Encoder(std::shared_ptr<const LiftedTask> task, std::vector<RelationSpec> relations)
     : task_(std::move(task)), relations_(std::move(relations)), fixed_(relations_.size()),
-      state_relation_(task_->predicates.size(), -1), action_relation_(task_->schemas.size(), -1) {
+      state_relation_(task_->predicates.size(), -1), action_relation_(task_->schemas.size(), -1),
+      plan_relation_(task_->schemas.size(), -1) {
     for (auto &table : goal_relation_) table.assign(task_->predicates.size(), -1);
     auto global = static_cast<int32_t>(task_->objects.size());
     for (size_t r = 0; r < relations_.size(); ++r) {
@@ -40,6 +42,7 @@ Encoder::Encoder(std::shared_ptr<const LiftedTask> task, std::vector<RelationSpe
         case RelationKind::type: fixed_[r] = task_->type_members.at(symbol); break;
         case RelationKind::constant: fixed_[r] = {spec.symbol}; break;
         case RelationKind::action: action_relation_.at(symbol) = number; break;
+        case RelationKind::plan: plan_relation_.at(symbol) = number; break;
         }
     }
     for (const GroundAtom &atom : task_->init) {
@@ -50,10 +53,15 @@ Encoder::Encoder(std::shared_ptr<const LiftedTask> task, std::vector<RelationSpe
     }
 }
 
-EncodedBatch Encoder::encode(LiftedSpace &space, std::span<const int32_t> states, const Rows &operators) const {
+EncodedBatch Encoder::encode(LiftedSpace &space, std::span<const int32_t> states, const Rows &operators, Heuristic *plans) const {
+    Rows plan;
     EncodedBatch out = empty_batch();
     for (size_t r = 0; r < relations_.size(); ++r) out.relations[r].reserve(fixed_[r].size() * states.size());
-    for (size_t i = 0; i < states.size(); ++i) append_state(space, states[i], operators[i], out);
+    for (size_t i = 0; i < states.size(); ++i) {
+        plan = Rows{};
+        if (plans) plans->relaxed_plan(states[i], plan);
+        append_state(space, states[i], operators[i], plan.values, out);
+    }
     return out;
 }
 
@@ -64,7 +72,8 @@ EncodedBatch Encoder::empty_batch() const {
     return out;
 }
 
-void Encoder::append_state(LiftedSpace &space, int32_t state, std::span<const int32_t> operators, EncodedBatch &out) const {
+void Encoder::append_state(LiftedSpace &space, int32_t state, std::span<const int32_t> operators, std::span<const int32_t> plan,
+                           EncodedBatch &out) const {
     auto first = static_cast<int64_t>(out.node_state.size());
     auto number = static_cast<int64_t>(out.state_sizes.size());
     const int64_t first_action = first + static_cast<int64_t>(task_->objects.size()) + 1;
@@ -85,9 +94,31 @@ void Encoder::append_state(LiftedSpace &space, int32_t state, std::span<const in
         out.relations[r].push_back(node);
         for (size_t i = 1; i < action.size(); ++i) out.relations[r].push_back(first + action[i]);
     }
-    size_t nodes = task_->objects.size() + 1 + operators.size();
+    size_t nodes = task_->objects.size() + 1 + operators.size() + encode_plan(space, state, operators, plan, first, out);
     out.node_state.resize(out.node_state.size() + nodes, number);
     out.state_sizes.push_back(static_cast<float>(nodes));
+}
+
+/// Appends the atoms of the relaxed plan: an operator that is applicable stands on the node of its action, or with symmetry on
+/// that of the action in its place; the others get nodes of their own, which are counted.
+size_t Encoder::encode_plan(LiftedSpace &space, int32_t state, std::span<const int32_t> operators, std::span<const int32_t> plan,
+                            int64_t first, EncodedBatch &out) const {
+    if (plan.empty()) return 0;
+    const int64_t first_action = first + static_cast<int64_t>(task_->objects.size()) + 1;
+    size_t extra = 0;
+    space.load(state);
+    while (!plan.empty()) {
+        auto tuple = plan.first(1 + task_->schemas[plan[0]].parameters.size());
+        plan = plan.subspan(tuple.size());
+        int32_t r = plan_relation_[tuple[0]];
+        if (r < 0) continue;
+        auto action = operators.end();
+        if (space.is_applicable(tuple)) action = std::find(operators.begin(), operators.end(), space.insert_representative(tuple));
+        size_t position = action == operators.end() ? operators.size() + extra++ : static_cast<size_t>(action - operators.begin());
+        out.relations[r].push_back(first_action + static_cast<int64_t>(position));
+        for (size_t i = 1; i < tuple.size(); ++i) out.relations[r].push_back(first + tuple[i]);
+    }
+    return extra;
 }
 
 void Encoder::encode_goals(LiftedSpace &space, int32_t state, int64_t first, EncodedBatch &out) const {

@@ -2,17 +2,22 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace gsp {
 namespace {
 
 constexpr float unbounded = -std::numeric_limits<float>::infinity();
 
-/// Many episodes run side by side, each with heuristics of its own.
-void make_own(std::shared_ptr<Heuristic> &heuristic) {
-    if (!heuristic) return;
-    heuristic = heuristic->clone();
-    if (!heuristic) throw InputError("this heuristic cannot serve several episodes at once");
+/// Many episodes run side by side, each with heuristics of its own; one that serves twice stays one.
+void make_own(EpisodeOptions &options) {
+    std::map<std::shared_ptr<Heuristic>, std::shared_ptr<Heuristic>> own{{nullptr, nullptr}};
+    for (auto *heuristic : {&options.dead_ends, &options.guide, &options.plans}) {
+        auto [place, is_new] = own.try_emplace(*heuristic);
+        if (is_new) place->second = (*heuristic)->clone();
+        if (is_new && !place->second) throw InputError("this heuristic cannot serve several episodes at once");
+        *heuristic = place->second;
+    }
 }
 
 }  // namespace
@@ -22,8 +27,9 @@ Episode::Episode(std::shared_ptr<const LiftedTask> task, bool symmetry)
       watch_(std::numeric_limits<double>::infinity(), 0, nullptr) {}
 
 Episode::Episode(std::shared_ptr<const LiftedTask> task, EpisodeOptions options) : Episode(std::move(task), options.symmetry) {
-    make_own(options.dead_ends);
-    make_own(options.guide);
+    make_own(options);
+    planner_ = options.plans;
+    if (planner_) planner_->bind(space_);
     SearchOptions search;
     search.open = open_list(options);
     search.dead_ends = options.dead_ends;
@@ -48,10 +54,10 @@ bool Episode::advance() {
     if (!search_) return false;
     if (search_->advance()) {
         pending_ = search_->waiting()[0];
-        auto row = search_->awaited()[0];
-        actions_of_.resize(space_.num_states());
-        actions_of_[pending_] = {actions_.size(), row.size()};
-        actions_.insert(actions_.end(), row.begin(), row.end());
+        actions_.set(pending_, search_->awaited()[0]);
+        Rows plan;
+        if (planner_) planner_->relaxed_plan(pending_, plan);
+        plans_.set(pending_, plan.values);
     }
     take_over();
     if (pending_ < 0) finish();
@@ -84,11 +90,7 @@ void Episode::finish() {
         bound_plan();
     }
     search_.reset();
-}
-
-std::span<const int32_t> Episode::actions(int32_t state) const {
-    if (static_cast<size_t>(state) >= actions_of_.size()) return {};
-    return {actions_.data() + actions_of_[state].first, actions_of_[state].count};
+    planner_.reset();
 }
 
 /// The numbers of the transitions of the plan, which the transition to a goal ends.

@@ -14,6 +14,7 @@ struct EpisodeOptions {
     bool symmetry = true;
     std::shared_ptr<Heuristic> dead_ends;  // infinite value: a dead end
     std::shared_ptr<Heuristic> guide;      // a second frontier ordered by this heuristic takes every other turn
+    std::shared_ptr<Heuristic> plans;      // knows relaxed plans, for encoders that take them
 };
 
 enum class TransitionKind : int8_t { inner, goal, dead_end };
@@ -43,15 +44,34 @@ public:
     const std::vector<Transition> &transitions() const { return transitions_; }
     LiftedSpace &space() { return space_; }
     /// Applicable actions of a state that was neither a goal nor known to be a dead end.
-    std::span<const int32_t> actions(int32_t state) const;
+    std::span<const int32_t> actions(int32_t state) const { return actions_.of(state); }
+    /// The relaxed plan of such a state, (schema, objects...) one after another; empty if the episode keeps none.
+    std::span<const int32_t> relaxed_plan(int32_t state) const { return plans_.of(state); }
     /// Names of the plan's actions.
     std::vector<std::string> plan() const;
     /// The episode as numbers that mean the same in another process; optionally only the plan with its states.
     std::vector<int32_t> record(bool plan_only);
 
 private:
-    struct Actions {
-        size_t first = 0, count = 0;  // in actions_
+    /// Numbers for some of the states.
+    class OfStates {
+    public:
+        void set(int32_t state, std::span<const int32_t> numbers) {
+            if (static_cast<size_t>(state) >= rows_.size()) rows_.resize(state + 1);
+            rows_[state] = {numbers_.size(), numbers.size()};
+            numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+        }
+        std::span<const int32_t> of(int32_t state) const {
+            if (static_cast<size_t>(state) >= rows_.size()) return {};
+            return {numbers_.data() + rows_[state].first, rows_[state].count};
+        }
+
+    private:
+        struct Row {
+            size_t first = 0, count = 0;
+        };
+        std::vector<int32_t> numbers_;
+        std::vector<Row> rows_;
     };
     Episode(std::shared_ptr<const LiftedTask> task, bool symmetry);
     OpenListPtr open_list(const EpisodeOptions &options) const;
@@ -62,8 +82,7 @@ private:
 
     LiftedSpace space_;
     size_t own_atoms_;  // atoms that every space of the task numbers alike
-    std::vector<int32_t> actions_;
-    std::vector<Actions> actions_of_;  // by state
+    OfStates actions_, plans_;
     std::vector<Transition> transitions_;
     int64_t expansions_ = 0, plan_length_ = -1;
     int32_t pending_ = -1;
@@ -71,6 +90,7 @@ private:
     Watch watch_;                     // never ends anything
     std::vector<Step> steps_;         // those that are no transitions yet
     std::unique_ptr<Search> search_;  // until the episode is over
+    std::shared_ptr<Heuristic> planner_;  // of relaxed plans, likewise
 };
 
 }  // namespace gsp

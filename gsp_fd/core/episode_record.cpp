@@ -2,7 +2,8 @@
 //
 // A record is: expansions, plan length; then four lists, each with its length in front:
 // the atoms that the task's own numbering lacks (predicate, objects...), the states (count, atoms...), the operators (schema,
-// objects...) with the states' actions (count, operators...), and the transitions (state, action, successor, cost, kind).
+// objects...) with the states' actions (count, operators...) and relaxed plans (count, operators as (schema, objects...)), and
+// the transitions (state, action, successor, cost, kind).
 #include "episode.h"
 
 #include <algorithm>
@@ -32,8 +33,9 @@ public:
         for (int32_t object : part) in_range(object, 0, static_cast<int64_t>(objects));
         return part;
     }
+    bool is_over() const { return rest_.empty(); }
     void end() const {
-        if (!rest_.empty()) throw InputError("the record of an episode is too long");
+        if (!is_over()) throw InputError("the record of an episode is too long");
     }
 
 private:
@@ -98,6 +100,10 @@ std::vector<int32_t> Episode::record(bool plan_only) {
         list(actions(state).size());
         for (int32_t op : actions(state)) out.push_back(operators.fresh[op]);
     }
+    for (int32_t state : states.old) {
+        list(relaxed_plan(state).size());
+        append(out, relaxed_plan(state));
+    }
     list(kept.size());
     for (int32_t number : kept) {
         const Transition &t = transitions_[number];
@@ -138,8 +144,15 @@ std::unique_ptr<Episode> Episode::restore(std::shared_ptr<const LiftedTask> task
     }
     for (int32_t state = 0; state < num_states; ++state) {
         auto row = in.take(in.next());
-        e.actions_of_.push_back({e.actions_.size(), row.size()});
-        for (int32_t op : row) e.actions_.push_back(operators[Reader::in_range(op, 0, num_operators)]);
+        std::vector<int32_t> applicable;
+        for (int32_t op : row) applicable.push_back(operators[Reader::in_range(op, 0, num_operators)]);
+        e.actions_.set(state, applicable);
+    }
+    for (int32_t state = 0; state < num_states; ++state) {
+        auto plan = in.take(in.next());
+        for (Reader rest(plan); !rest.is_over();)
+            rest.take_objects(t.schemas[rest.next(0, t.schemas.size())].parameters.size(), t.objects.size());
+        e.plans_.set(state, plan);
     }
     for (int32_t count = in.next(), i = 0; i < count; ++i) {
         Transition r{};

@@ -5,15 +5,18 @@
 
 namespace gsp {
 
-QHeuristic::QHeuristic(std::shared_ptr<const Encoder> encoder, QFunction q_function, double messages_per_call, std::string name,
-                       std::string model)
-    : Heuristic(std::move(name)), encoder_(std::move(encoder)), q_function_(std::move(q_function)),
-      messages_per_call_(messages_per_call), model_(std::move(model)), batch_(encoder_->empty_batch()) {}
+QHeuristic::QHeuristic(std::shared_ptr<const Encoder> encoder, std::shared_ptr<Heuristic> plans, QFunction q_function,
+                       double messages_per_call, std::string name, std::string model)
+    : Heuristic(std::move(name)), encoder_(std::move(encoder)), plans_(std::move(plans)), q_function_(std::move(q_function)),
+      messages_per_call_(messages_per_call), model_(std::move(model)), batch_(encoder_->empty_batch()) {
+    if (encoder_->takes_plans() != (plans_ != nullptr)) throw InputError(model_ + ": relaxed plans are needed just if the model sees them");
+}
 
 void QHeuristic::bind(StateSpace &space) {
     space_ = dynamic_cast<LiftedSpace *>(&space);
     if (!space_ || &space_->task() != &encoder_->task())
         throw InputError("evaluator " + name + " needs a lifted space of the task that it was made for");
+    if (plans_) plans_->bind(space);
 }
 
 void QHeuristic::evaluate(std::span<const int32_t> states, double *values) {
@@ -57,8 +60,12 @@ void QHeuristic::evaluate_operators(std::span<const int32_t> states, const Rows 
 size_t QHeuristic::fill_batch(std::span<const int32_t> states, const Rows &operators, size_t first) {
     batch_.clear();
     size_t i = first;
-    for (; i < states.size() && static_cast<double>(batch_.messages()) < messages_per_call_; ++i)
-        if (!operators[i].empty()) encoder_->append_state(*space_, states[i], operators[i], batch_);
+    for (; i < states.size() && static_cast<double>(batch_.messages()) < messages_per_call_; ++i) {
+        if (operators[i].empty()) continue;
+        plan_ = Rows{};
+        if (plans_) plans_->relaxed_plan(states[i], plan_);
+        encoder_->append_state(*space_, states[i], operators[i], plan_.values, batch_);
+    }
     return i;
 }
 

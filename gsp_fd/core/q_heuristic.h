@@ -14,9 +14,10 @@ using QFunction = std::function<std::vector<float>(const EncodedBatch &)>;
 /// they are not cut off.
 class QHeuristic final : public Heuristic {
 public:
-    /// messages_per_call: arguments of atoms that one batch should have, about; model: named in errors.
-    QHeuristic(std::shared_ptr<const Encoder> encoder, QFunction q_function, double messages_per_call, std::string name,
-               std::string model);
+    /// plans: knows relaxed plans, for an encoder that takes them, else null; messages_per_call: arguments of atoms that one
+    /// batch should have, about; model: named in errors.
+    QHeuristic(std::shared_ptr<const Encoder> encoder, std::shared_ptr<Heuristic> plans, QFunction q_function,
+               double messages_per_call, std::string name, std::string model);
 
     void bind(StateSpace &space) override;
     bool batched() const override { return true; }
@@ -29,11 +30,13 @@ private:
     size_t fill_batch(std::span<const int32_t> states, const Rows &operators, size_t first);
 
     std::shared_ptr<const Encoder> encoder_;
+    std::shared_ptr<Heuristic> plans_;
     QFunction q_function_;
     double messages_per_call_;
     std::string model_;
     LiftedSpace *space_ = nullptr;
     EncodedBatch batch_;
+    Rows plan_;
 };
 
 }  // namespace gsp

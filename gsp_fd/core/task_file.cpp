@@ -197,6 +197,7 @@ private:
         case RelationKind::type: return symbol < task_.type_members.size() ? 1 : 0;
         case RelationKind::constant: return symbol < task_.objects.size() ? 1 : 0;
         case RelationKind::action:
+        case RelationKind::plan:
             return symbol < task_.schemas.size() ? 1 + static_cast<int32_t>(task_.schemas[symbol].parameters.size()) : 0;
         default: return symbol < task_.arities.size() ? std::max(1, task_.arities[symbol]) : 0;
         }

@@ -99,6 +99,7 @@ class Collector:
             symmetry=config.symmetry,
             dead_ends=instance.dead_ends if config.relaxed_dead_ends else None,
             guide=instance.guide if guided else None,
+            plans=instance.plans,
         )
         return Running(index, instance, episode, weight, guided)
 

@@ -305,7 +305,7 @@ class Trainer:
 def _real_states(instances: Sequence[TrainingInstance], config: TrainingConfig) -> list[EncodedBatch]:
     """Initial states of some instances, as one batch."""
     chosen = instances[:: max(1, len(instances) // PARITY_STATES)][:PARITY_STATES]
-    episodes = [_core.Episode(instance.native, symmetry=config.symmetry) for instance in chosen]
+    episodes = [_core.Episode(instance.native, symmetry=config.symmetry, plans=instance.plans) for instance in chosen]
     native = _core.encode_states([instance.encoder for instance in chosen], episodes, np.zeros(len(chosen), np.int32))
     arrays = (native.node_state, native.action_node, native.action_state, native.state_sizes)
     return [EncodedBatch(tuple(map(np.array, native.relations)), *map(np.array, arrays))]
