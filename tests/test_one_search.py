@@ -17,8 +17,8 @@ from gsp_fd.fd_integration.driver import main
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.model import Model
 from gsp_fd.task import Task
-from gsp_fd.training.episodes import Running, advance_all
 from gsp_fd.training.instances import make_instances
+from gsp_fd.training.learning.episodes import Running, advance_all
 
 SIZES = {"blocksworld": 4, "childsnack": 9, "ferry": 6, "miconic": 7, "spanner": 11}
 GUIDED = "let(q, gsp(), lazy(alt([tiebreaking([ff(), q], unsafe_pruning=false), single(sum([g(), weight(q, 3)]))])))"
