@@ -150,7 +150,8 @@ void bind_encoder(nb::module_ &m) {
                 q = network.q_values(batch);
             }
             return to_numpy(std::move(q));
-        }, "batch"_a, "Q of every action of the batch, in its order.");
+        }, "batch"_a, "Q of every action of the batch, in its order.")
+        .attr("messages_per_call") = Network::messages_per_call;
     m.def("q_heuristic", native_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "messages_per_call"_a, "name"_a,
           "model"_a, "-Q(s, a) of a native network as a heuristic.");
     m.def("q_heuristic", python_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "messages_per_call"_a, "name"_a,
