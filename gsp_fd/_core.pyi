@@ -51,19 +51,12 @@ class GroundTask:
     def num_axioms(self) -> int: ...
 
     @property
-    def has_conditional_effects(self) -> bool: ...
-
-    @property
     def unit_cost(self) -> bool: ...
 
     @property
     def encoding_size(self) -> int: ...
 
-    def fact_name(self, arg0: int, arg1: int, /) -> str: ...
-
     def operator_name(self, arg: int, /) -> str: ...
-
-    def operator_cost(self, arg: int, /) -> int: ...
 
 class LiftedTask:
     """A lifted task, made from gsp_fd.pddl.LiftedTask."""
@@ -99,9 +92,6 @@ class StateSpace:
 
     @property
     def num_states(self) -> int: ...
-
-    @property
-    def state_bytes(self) -> int: ...
 
     @property
     def unit_cost(self) -> bool: ...
@@ -185,6 +175,8 @@ class Network:
     def q_values(self, batch: EncodedBatch) -> NDArray[numpy.float32]:
         """Q of every action of the batch, in its order."""
 
+    messages_per_call: float = 100000.0
+
 @overload
 def q_heuristic(encoder: Encoder, q_function: Network, *, plans: Heuristic | None = None, messages_per_call: float, name: str, model: str) -> Heuristic:
     """-Q(s, a) of a native network as a heuristic."""
@@ -232,11 +224,6 @@ def weight(evaluator: Evaluator, weight: float) -> Evaluator: ...
 def sum(evaluators: Sequence[Evaluator]) -> Evaluator: ...
 
 def max(evaluators: Sequence[Evaluator]) -> Evaluator: ...
-
-def callback(states: Callable[[NDArray[numpy.int32]], NDArray[numpy.float64]], name: str, operators: Callable[[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32]], NDArray[numpy.float64]] | None = None) -> Heuristic:
-    """
-    A heuristic in Python: states(ids) -> float64 values; operators(ids, begin, ops) -> float64 values of the operators.
-    """
 
 class OpenList:
     pass
@@ -307,23 +294,10 @@ class SearchResult:
     @property
     def bytes_per_state(self) -> float: ...
 
-    @property
-    def state_bytes(self) -> float: ...
-
-    @property
-    def node_bytes(self) -> float: ...
-
-    @property
-    def open_bytes(self) -> float: ...
-
 def search(space: StateSpace, open_list: OpenList, *, f_eval: Evaluator | None = None, preferred: Sequence[Heuristic] = [], lazy: bool = False, reopen_closed: bool = False, cost_type: str = 'normal', bound: int | None = None, max_time: float | None = None, max_expansions: int | None = None, max_memory_kb: int | None = None, batch_size: int = 1, randomize_successors: bool = False, preferred_successors_first: bool = False, random_seed: int = 0, log: Callable[[str], object] | None = None, progress: Callable[[int, int, float], object] | None = None) -> SearchResult:
     """
     Best-first search from the initial state of a space that has only that state.
     """
-
-def peak_memory_kb() -> int: ...
-
-def resident_memory_kb() -> int: ...
 
 class Episode:
     """A search episode of GSP that waits for Q-values."""

@@ -41,7 +41,7 @@ class NativeNetwork:
     """The network in native code, from the weights in the ONNX file: see ``core/network.h``."""
 
     name = "the CPU (native code)"
-    messages_per_call = 100_000.0
+    messages_per_call = _core.Network.messages_per_call
 
     def __init__(
         self, config: NetworkConfig, relations: Relations, weights: Mapping[str, Floats], **options: int

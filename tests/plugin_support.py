@@ -17,7 +17,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PLUGIN, CORE = ROOT / "fd_integration" / "plugin", ROOT / "gsp_fd" / "core"
 STRICT = ["-std=c++20", "-O1", "-fPIC", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-GOAL, DEAD_END = 1, 2
 
 
 def core_sources() -> list[str | Path]:
@@ -53,7 +52,7 @@ def load_library(path: Path) -> Any:
     """The shared library with the types of its functions."""
     library = ctypes.CDLL(str(path))
     pointer, size, text = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p
-    ints = ctypes.POINTER(ctypes.c_int32)
+    ints, doubles = ctypes.POINTER(ctypes.c_int32), ctypes.POINTER(ctypes.c_double)
     signatures: dict[str, tuple[Any, list[Any]]] = {
         "gsp_task_read": (pointer, [text, size, text, size]),
         "gsp_task_free": (None, [pointer]),
@@ -65,11 +64,9 @@ def load_library(path: Path) -> Any:
         "gsp_num_states": (ctypes.c_int32, [pointer]),
         "gsp_forget_states": (None, [pointer]),
         "gsp_successors": (size, [pointer, ctypes.c_int32, ctypes.POINTER(ints), ctypes.POINTER(ints)]),
-        "gsp_batch_add": (ctypes.c_int, [pointer, ctypes.c_int32]),
-        "gsp_batch_messages": (size, [pointer]),
-        "gsp_batch_clear": (None, [pointer]),
-        "gsp_batch_action_states": (ctypes.POINTER(ctypes.c_int64), [pointer, ctypes.POINTER(size)]),
-        "gsp_batch_q_values": (ctypes.POINTER(ctypes.c_float), [pointer, ctypes.POINTER(size)]),
+        "gsp_values": (ctypes.c_int, [pointer, ints, size, doubles]),
+        "gsp_action_values": (ctypes.c_int, [pointer, ctypes.c_int32, doubles]),
+        "gsp_error": (text, [pointer]),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(library, name)
@@ -110,13 +107,15 @@ class CTask:
         count = self.call("successors", state, *map(ctypes.byref, pointers))
         return pointers[0][:count], pointers[1][:count]
 
-    def action_states(self) -> list[int]:
-        """The state of each action of the batch, as its place in the batch."""
-        count = ctypes.c_size_t()
-        return list(self.call("batch_action_states", ctypes.byref(count))[: count.value])
+    def values(self, states: list[int]) -> npt.NDArray[np.float64]:
+        """-max_a Q(s, a) of states; RuntimeError with the message of the interface."""
+        values = (ctypes.c_double * len(states))()
+        if not self.call("values", (ctypes.c_int32 * len(states))(*states), len(states), values):
+            raise RuntimeError(self.call("error").decode())
+        return np.array(values)
 
-    def q_values(self) -> npt.NDArray[np.float32]:
-        """Q-values of the actions of the batch."""
-        count = ctypes.c_size_t()
-        values = self.call("batch_q_values", ctypes.byref(count))
-        return np.array(values[: count.value], np.float32)
+    def action_values(self, state: int) -> npt.NDArray[np.float64]:
+        """-Q(s, a) of the applicable actions of a state."""
+        values = (ctypes.c_double * len(self.successors(state)[0]))()
+        assert self.call("action_values", state, values)
+        return np.array(values)

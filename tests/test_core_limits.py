@@ -13,6 +13,7 @@ import pytest
 import tasks
 
 from gsp_fd import _core
+from gsp_fd.fd_integration.run.log import peak_memory_kb
 from gsp_fd.task import LimitReached, TaskLimits
 
 
@@ -45,12 +46,11 @@ def test_time(lamps: _core.GroundTask, lazy: bool) -> None:
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_memory(lamps: _core.GroundTask, lazy: bool) -> None:
-    limit = _core.resident_memory_kb() + 50_000
+    limit = peak_memory_kb() + 50_000
     result = blind_search(lamps, lazy, max_memory_kb=limit, max_time=60)
     assert (result.status, result.complete) == ("memory", False)
-    assert result.state_bytes + result.node_bytes + result.open_bytes > 10_000_000
-    assert _core.resident_memory_kb() < limit + 200_000
-    assert 0 < _core.resident_memory_kb() <= _core.peak_memory_kb() + 1000
+    assert result.bytes_per_state * result.registered_states > 10_000_000
+    assert peak_memory_kb() < limit + 200_000
 
 
 def test_lifted_search() -> None:
@@ -60,7 +60,7 @@ def test_lifted_search() -> None:
     names = " ".join(f"o{i}" for i in range(100))
     problem = f"(define (problem wide) (:domain wide) (:objects {names}) (:init) (:goal (q)))"
     native = tasks.load(domain, problem).native_lifted()
-    for limits in ({"max_time": 0.2}, {"max_memory_kb": _core.resident_memory_kb() + 50_000}):
+    for limits in ({"max_time": 0.2}, {"max_memory_kb": peak_memory_kb() + 50_000}):
         for lazy in (False, True):
             space = _core.LiftedSpace(native)
             result = _core.search(
@@ -78,13 +78,14 @@ def test_grounding() -> None:
     with pytest.raises(_core.Stopped, match="time"):
         task.native_lifted().ground(0.1, None)
     with pytest.raises(LimitReached, match="memory"):
-        task.ground(TaskLimits(memory_kb=_core.resident_memory_kb() + 20_000))
+        task.ground(TaskLimits(memory_kb=peak_memory_kb() + 20_000))
 
 
 SCRIPT = """
 import signal, sys
 import tasks
 from gsp_fd import _core
+from gsp_fd.fd_integration.run.log import peak_memory_kb
 
 def stop(number, frame):
     raise SystemExit(1)

@@ -111,23 +111,21 @@ def test_same_q_values(name: str, config: dict[str, Any], library: Any, tmp_path
     path = random_model(task, tmp_path / "model.onnx", **config)
     c_task = plugin.CTask(library, plugin_task.task_text(lifted(task), path))
     assert c_task.call("task_model").decode() == str(path)
-    assert (c_task.action_states(), c_task.q_values().size) == ([], 0)
     space = core.LiftedSpace(task.native_lifted())
-    states = np.array(expand_both(c_task, space, 8), dtype=np.int32)
-    assert [c_task.call("batch_add", int(state)) for state in states] == [0] * len(states)
-    begin, operators = core.applicable_rows(space, states)
-    q = c_task.q_values()
+    path_states = expand_both(c_task, space, 8)
+    states = np.array(path_states, dtype=np.int32)
+    q = -np.concatenate([c_task.action_values(state) for state in path_states])
     for threads, backend, tolerance in ((1, NativeNetwork, 2e-6), (2, OnnxSession, 1e-5)):
         model = Model(path, device="cpu", threads=threads)
         assert isinstance(model.backend, backend)
         encoder = model.encoder(lifted(task), task.native_lifted())
-        batch = encoder.encode(space, states, begin, operators)
+        batch = encoder.encode(space, states, *core.applicable_rows(space, states))
         np.testing.assert_allclose(q, model.backend.q_values(batch), rtol=0, atol=tolerance)
-        assert c_task.action_states() == batch.action_state.tolist()
-        assert c_task.call("batch_messages") == batch.messages
-    assert c_task.q_values().tobytes() == q.tobytes(), "what was computed before changes nothing"
-    c_task.call("batch_clear")
-    assert (c_task.action_states(), c_task.q_values().size, c_task.call("batch_messages")) == ([], 0, 0)
+        expected = model.heuristic(lifted(task), task.native_lifted()).evaluate(space, states)
+        np.testing.assert_allclose(c_task.values(path_states), expected, rtol=0, atol=tolerance)
+    again = -np.concatenate([c_task.action_values(state) for state in path_states])
+    assert again.tobytes() == q.tobytes(), "what was computed before changes nothing"
+    assert c_task.values([]).size == 0
 
 
 def test_states_by_the_names_of_atoms(courier: LiftedTask, library: Any, tmp_path: Path) -> None:
@@ -154,18 +152,17 @@ def test_states_by_the_names_of_atoms(courier: LiftedTask, library: Any, tmp_pat
     assert {name: c_task.call("atom", name.encode()) for name in known} == known
 
 
-def test_goals_and_dead_ends_are_not_encoded(library: Any, tmp_path: Path) -> None:
+def test_values_of_goals_and_dead_ends(library: Any, tmp_path: Path) -> None:
     action = "(:action a :parameters () :precondition (p) :effect (and (q) (not (p))))"
     domain = f"(define (domain d) (:predicates (p) (q) (r)) {action})"
-    for goal, kind in (("(q)", plugin.GOAL), ("(r)", plugin.DEAD_END)):
+    for goal, value in (("(q)", 0.0), ("(r)", np.inf)):
         task = tasks.load(domain, f"(define (problem x) (:domain d) (:objects o) (:init (p)) (:goal {goal}))")
         model = random_model(task, tmp_path / "model.onnx")
         c_task = plugin.CTask(library, plugin_task.task_text(lifted(task), model))
-        assert c_task.call("batch_add", 0) == 0
         ((successor,), (cost,)) = c_task.successors(0)
-        assert (c_task.call("batch_add", successor), cost) == (kind, 1)
-        assert c_task.action_states() == [0]
-        assert len(c_task.q_values()) == 1
+        assert (c_task.values([successor]).tolist(), cost) == ([value], 1)
+        assert c_task.values([0]).tolist() == c_task.action_values(0).tolist()
+        assert c_task.action_values(successor).size == 0
 
 
 LIFT = "relation action 0 2 16 action@lift"
@@ -338,7 +335,7 @@ def test_a_network_that_overflows(values_program: Path, tower_text: str, tmp_pat
 
     huge = re.sub("(weights readout.w2 )[0-9a-f]+", lambda match: match[1] + 16 * "7f7fffff", tower_text)
     assert huge != tower_text
-    assert "tower.onnx yields Q-values that are no numbers: its weights are damaged" in error(huge)
+    assert "tower.onnx: the model yields Q-values that are no numbers: its weights are damaged" in error(huge)
     assert error(tower_text[:-4]).startswith(f"{tmp_path / 'task.gsp'}: line ")
 
 

@@ -8,8 +8,6 @@
 
 namespace gsp_heuristic {
 
-// As in gsp_fd/inference.py: larger batches are split.
-static constexpr size_t max_messages = 100'000;
 static constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 static constexpr float infinity = std::numeric_limits<float>::infinity();
 
@@ -52,62 +50,42 @@ bool StateValues::known(int32_t state) {
 void StateValues::evaluate_successors() {
     const int32_t *successors, *costs;
     size_t count = gsp_successors(task_.get(), parent_, &successors, &costs);
-    pending_.assign(successors, successors + count);
-    evaluate(pending_);
+    evaluate({successors, successors + count});
 }
 
 void StateValues::evaluate_actions() {
-    const int32_t *successors, *costs;
-    size_t count = gsp_successors(task_.get(), parent_, &successors, &costs);
-    pending_.assign(successors, successors + count);
-    costs_.assign(costs, costs + count);
-    if (gsp_batch_add(task_.get(), parent_) != GSP_INNER) return;
-    std::span<const float> q = q_values();
-    gsp_batch_clear(task_.get());
+    const int32_t *first_successor, *first_cost;
+    size_t count = gsp_successors(task_.get(), parent_, &first_successor, &first_cost);
+    const std::vector<int32_t> successors(first_successor, first_successor + count), costs(first_cost, first_cost + count);
+    computed_.resize(count);
+    check(gsp_action_values(task_.get(), parent_, computed_.data()));
     // Successors that are known keep their value; one that several actions lead to gets the best of them.
-    batch_.clear();
-    for (int32_t state : pending_)
-        if (!known(state)) batch_.push_back(state), values_[state] = infinity;
-    std::sort(batch_.begin(), batch_.end());
+    const std::vector<int32_t> fresh = unknown_among(successors);
+    for (int32_t state : fresh) values_[state] = infinity;
     for (size_t i = 0; i < count; ++i)
-        if (std::binary_search(batch_.begin(), batch_.end(), pending_[i]))
-            values_[pending_[i]] = std::min(values_[pending_[i]], -q[i] - static_cast<float>(costs_[i]));
-    batch_.clear();
+        if (std::binary_search(fresh.begin(), fresh.end(), successors[i]))
+            values_[successors[i]] = std::min(values_[successors[i]], static_cast<float>(computed_[i] - costs[i]));
 }
 
-void StateValues::evaluate(const std::vector<int32_t> &states) {
-    for (int32_t state : states) {
-        if (known(state)) continue;
-        gsp_kind kind = gsp_batch_add(task_.get(), state);
-        values_[state] = kind == GSP_GOAL ? 0 : infinity;
-        if (kind != GSP_INNER) continue;
-        batch_.push_back(state);
-        if (gsp_batch_messages(task_.get()) > max_messages) run();
-    }
-    if (!batch_.empty()) run();
+void StateValues::evaluate(std::vector<int32_t> states) {
+    states = unknown_among(std::move(states));
+    if (states.empty()) return;
+    computed_.resize(states.size());
+    check(gsp_values(task_.get(), states.data(), states.size(), computed_.data()));
+    for (size_t i = 0; i < states.size(); ++i) values_[states[i]] = static_cast<float>(computed_[i]);
 }
 
-/// The minimum of -Q over the actions of each state in the batch.
-void StateValues::run() {
-    std::span<const float> q = q_values();
-    size_t count;
-    const int64_t *states = gsp_batch_action_states(task_.get(), &count);
-    for (size_t i = 0; i < count; ++i) {
-        float &value = values_[batch_[states[i]]];
-        value = std::min(value, -q[i]);
-    }
-    gsp_batch_clear(task_.get());
-    batch_.clear();
+/// Each state without a value once, in order.
+std::vector<int32_t> StateValues::unknown_among(std::vector<int32_t> states) {
+    std::sort(states.begin(), states.end());
+    states.erase(std::unique(states.begin(), states.end()), states.end());
+    std::erase_if(states, [&](int32_t state) { return known(state); });
+    return states;
 }
 
-std::span<const float> StateValues::q_values() {
-    size_t count;
-    const float *q = gsp_batch_q_values(task_.get(), &count);
+void StateValues::check(int done) {
     ++calls_;
-    if (!std::all_of(q, q + count, [](float value) { return std::isfinite(value); }))
-        throw std::runtime_error(gsp_task_model(task_.get()) +
-                                 std::string(" yields Q-values that are no numbers: its weights are damaged"));
-    return {q, count};
+    if (!done) throw std::runtime_error(gsp_error(task_.get()));
 }
 
 }  // namespace gsp_heuristic

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -41,15 +40,15 @@ private:
     bool known(int32_t state);
     void evaluate_successors();
     void evaluate_actions();
-    void evaluate(const std::vector<int32_t> &states);
-    void run();
-    std::span<const float> q_values();
+    void evaluate(std::vector<int32_t> states);
+    std::vector<int32_t> unknown_among(std::vector<int32_t> states);
+    void check(int done);
 
     TaskPtr task_;
     bool parent_q_;
     size_t cache_bytes_;
     std::vector<float> values_;                  // by state; NaN: not known
-    std::vector<int32_t> pending_, batch_, costs_;  // buffers; batch_: the states in the batch of the task
+    std::vector<double> computed_;               // buffer
     int32_t parent_ = -1;
     bool expanded_ = false;                      // the successors of the parent have their values
     int64_t strangers_ = 0, calls_ = 0;

@@ -155,11 +155,13 @@ void bind_encoder(nb::module_ &m) {
                 q = network.q_values(batch);
             }
             return to_numpy(std::move(q));
-        }, "batch"_a, "Q of every action of the batch, in its order.");
+        }, "batch"_a, "Q of every action of the batch, in its order.")
+        .attr("messages_per_call") = Network::messages_per_call;
     m.def("q_heuristic", native_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "plans"_a.none() = nb::none(),
           "messages_per_call"_a, "name"_a, "model"_a, "-Q(s, a) of a native network as a heuristic.");
     m.def("q_heuristic", python_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "plans"_a.none() = nb::none(),
-          "messages_per_call"_a, "name"_a, "model"_a, "The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.");
+          "messages_per_call"_a, "name"_a, "model"_a,
+          "The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.");
     m.def("applicable_rows", [](StateSpace &space, IntArray states) {
         Rows rows;
         for (size_t i = 0; i < states.size(); ++i) {

@@ -1,55 +1,11 @@
 // Heuristics, open lists and search in Python.
 #include "bindings.h"
 
-#include <cmath>
-
 #include "heuristics.h"
 #include "search.h"
 
 namespace gsp {
 namespace {
-
-// ---- a heuristic computed in Python
-
-class CallbackHeuristic final : public Heuristic {
-public:
-    CallbackHeuristic(nb::callable states, nb::object operators, std::string name)
-        : Heuristic(std::move(name)), states_(std::move(states)), operators_(std::move(operators)) {}
-    ~CallbackHeuristic() override {
-        nb::gil_scoped_acquire gil;
-        states_.reset();
-        operators_.reset();
-    }
-    void bind(StateSpace &space) override { (void)space; }
-    bool batched() const override { return true; }
-    bool safe() const override { return false; }
-    bool per_operator() const override { return operators_.is_valid() && !operators_.is_none(); }
-    void evaluate(std::span<const int32_t> states, double *values) override {
-        nb::gil_scoped_acquire gil;
-        take(states_(to_numpy(std::vector<int32_t>(states.begin(), states.end()))), values, states.size());
-    }
-    void evaluate_operators(std::span<const int32_t> states, const Rows &operators, double *values) override {
-        nb::gil_scoped_acquire gil;
-        take(operators_(to_numpy(std::vector<int32_t>(states.begin(), states.end())), to_numpy(operators.begin),
-                        to_numpy(operators.values)),
-             values, operators.values.size());
-    }
-
-private:
-    void take(nb::object result, double *values, size_t count) {
-        nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> array;
-        if (!nb::try_cast(result, array)) throw InputError("evaluator " + name + " must return an array of float64 values");
-        if (array.size() != count)
-            throw InputError("evaluator " + name + " returned " + std::to_string(array.size()) + " values for " +
-                             std::to_string(count));
-        for (size_t i = 0; i < count; ++i) {
-            if (std::isnan(array.data()[i])) throw InputError("evaluator " + name + " returned a value that is not a number");
-            values[i] = array.data()[i];
-        }
-    }
-    nb::callable states_;
-    nb::object operators_;
-};
 
 CostType cost_type_from(const std::string &name) {
     if (name == "normal") return CostType::normal;
@@ -155,10 +111,6 @@ void bind_evaluators(nb::module_ &m) {
     m.def("weight", make_weighted, "evaluator"_a, "weight"_a);
     m.def("sum", make_sum, "evaluators"_a);
     m.def("max", make_max, "evaluators"_a);
-    m.def("callback", [](nb::callable states, std::string name, nb::object operators) -> std::shared_ptr<Heuristic> {
-        return std::make_shared<CallbackHeuristic>(std::move(states), std::move(operators), std::move(name));
-    }, "states"_a, "name"_a, "operators"_a = nb::none(),
-          "A heuristic in Python: states(ids) -> float64 values; operators(ids, begin, ops) -> float64 values of the operators.");
 
     nb::class_<OpenList>(m, "OpenList");
     m.def("SingleOpenList", [](EvaluatorPtr key, bool pref_only) {
@@ -191,10 +143,7 @@ void bind_search(nb::module_ &m) {
         .def_ro("search_time", &SearchResult::seconds)
         .def_prop_ro("bytes_per_state", [](const SearchResult &r) {
             return (r.state_bytes + r.node_bytes) / static_cast<double>(std::max<int64_t>(r.registered, 1));
-        })
-        .def_ro("state_bytes", &SearchResult::state_bytes)
-        .def_ro("node_bytes", &SearchResult::node_bytes)
-        .def_ro("open_bytes", &SearchResult::open_bytes);
+        });
 
     m.def("search", run_search, "space"_a, "open_list"_a, nb::kw_only(), "f_eval"_a.none() = nb::none(),
           "preferred"_a = std::vector<std::shared_ptr<Heuristic>>{}, "lazy"_a = false, "reopen_closed"_a = false,
@@ -202,8 +151,6 @@ void bind_search(nb::module_ &m) {
           "max_memory_kb"_a = nb::none(), "batch_size"_a = 1, "randomize_successors"_a = false,
           "preferred_successors_first"_a = false, "random_seed"_a = 0, "log"_a.none() = nb::none(),
           "progress"_a.none() = nb::none(), "Best-first search from the initial state of a space that has only that state.");
-    m.def("peak_memory_kb", peak_kb);
-    m.def("resident_memory_kb", resident_kb);
 }
 
 }  // namespace gsp

@@ -108,12 +108,6 @@ void bind_tasks(nb::module_ &m) {
         })
         .def_prop_ro("num_operators", [](const GroundTask &t) { return t.operators.size(); })
         .def_prop_ro("num_axioms", [](const GroundTask &t) { return t.axioms.size(); })
-        .def_prop_ro("has_conditional_effects", [](const GroundTask &t) {
-            for (const Operator &op : t.operators)
-                for (const Effect &effect : op.effects)
-                    if (!effect.conditions.empty()) return true;
-            return false;
-        })
         .def_prop_ro("unit_cost", [](const GroundTask &t) { return t.unit_cost; })
         .def_prop_ro("encoding_size", [](const GroundTask &t) {
             size_t size = 0;
@@ -127,14 +121,10 @@ void bind_tasks(nb::module_ &m) {
             for (const Axiom &axiom : t.axioms) size += 1 + axiom.conditions.size();
             return size;
         })
-        .def("fact_name", [](const GroundTask &t, size_t v, size_t value) {
-            return to_str(t.variables.at(v).value_names.at(value));
-        })
         .def("operator_name", [](const GroundTask &t, size_t i) {
             if (i >= t.operators.size()) throw nb::index_error("no such operator");
             return to_str(t.operator_name(i));
-        })
-        .def("operator_cost", [](const GroundTask &t, size_t i) { return t.operators.at(i).cost; });
+        });
 
     nb::class_<LiftedTask>(m, "LiftedTask", "A lifted task, made from gsp_fd.pddl.LiftedTask.")
         .def_static("from_spec", [](nb::object spec) { return lifted_from(spec); }, "spec"_a)
@@ -176,7 +166,6 @@ void bind_spaces(nb::module_ &m) {
         .def("cost", [](const StateSpace &s, int32_t op) { check_operator(s, op); return s.cost(op); })
         .def("operator_name", [](const StateSpace &s, int32_t op) { check_operator(s, op); return to_str(s.operator_name(op)); })
         .def_prop_ro("num_states", &StateSpace::num_states)
-        .def_prop_ro("state_bytes", &StateSpace::state_bytes)
         .def_prop_ro("unit_cost", &StateSpace::unit_cost);
 
     nb::class_<GroundSpace, StateSpace>(m, "GroundSpace", "Packed states of a ground task.")

@@ -5,32 +5,49 @@
 #include <unordered_map>
 
 #include "heuristics.h"
+#include "q_heuristic.h"
 #include "task_file.h"
 
 using namespace gsp;
 
+/// What knows the relaxed plans of the task, if the model sees them; else null.
+static std::shared_ptr<Heuristic> relaxed_plans(const TaskFile &file) {
+    auto is_plan = [](const RelationSpec &relation) { return relation.kind == RelationKind::plan; };
+    if (std::none_of(file.relations.begin(), file.relations.end(), is_plan)) return nullptr;
+    Watch watch(std::numeric_limits<double>::infinity(), 0, nullptr);
+    return make_heuristic("ff", {.ground = nullptr, .lifted = file.task, .cost_type = CostType::normal, .name = "ff", .watch = watch});
+}
+
 struct gsp_task {
     explicit gsp_task(TaskFile source)
-        : file(std::move(source)), encoder(file.task, file.relations), network(std::move(file.weights)),
-          space(std::make_unique<LiftedSpace>(file.task, false)), batch(encoder.empty_batch()) {
+        : file(std::move(source)), network(std::move(file.weights)),
+          heuristic(std::make_shared<Encoder>(file.task, file.relations), relaxed_plans(file),
+                    [this](const EncodedBatch &batch) { return network.q_values(batch); }, Network::messages_per_call, "gsp",
+                    file.model),
+          space(std::make_unique<LiftedSpace>(file.task, false)) {
+        heuristic.bind(*space);
         for (size_t i = 0; i < file.task->objects.size(); ++i) objects.emplace(file.task->objects[i], i);
         for (size_t i = 0; i < file.task->predicates.size(); ++i)
             if (file.task->fluent[i]) fluents.emplace(file.task->predicates[i], i);
-        if (!encoder.takes_plans()) return;
-        Watch watch(std::numeric_limits<double>::infinity(), 0, nullptr);
-        plans = make_heuristic("ff", {.ground = nullptr, .lifted = file.task, .name = "ff", .watch = watch});
-        plans->bind(*space);
+    }
+
+    /// Whether the work was done; if not, why.
+    template<class Work>
+    int attempt(Work &&work) try {
+        work();
+        return 1;
+    } catch (const std::exception &wrong) {
+        error = wrong.what();
+        return 0;
     }
 
     TaskFile file;
-    Encoder encoder;
     Network network;
+    QHeuristic heuristic;
     std::unique_ptr<LiftedSpace> space;
-    std::shared_ptr<Heuristic> plans;  // null if the model sees no relaxed plans
-    EncodedBatch batch;
     std::unordered_map<std::string_view, int32_t> objects, fluents;
     std::vector<int32_t> atoms, operators, successors, costs;  // buffers
-    std::vector<float> q;
+    std::string error;
 };
 
 /// Splits "predicate(a, b)" into its predicate and arguments, at most `max` of them; -1 if it is something else.
@@ -102,7 +119,7 @@ void gsp_forget_states(gsp_task *task) {
     for (size_t id = 0; id < atoms.size(); ++id)
         fresh->database().intern(atoms.symbol(static_cast<int32_t>(id)), atoms.args(static_cast<int32_t>(id)));
     task->space = std::move(fresh);
-    if (task->plans) task->plans->bind(*task->space);
+    task->heuristic.bind(*task->space);
 }
 
 size_t gsp_successors(gsp_task *task, int32_t state, const int32_t **successors, const int32_t **costs) {
@@ -120,29 +137,18 @@ size_t gsp_successors(gsp_task *task, int32_t state, const int32_t **successors,
     return task->operators.size();
 }
 
-gsp_kind gsp_batch_add(gsp_task *task, int32_t state) {
-    task->space->load(state);
-    if (task->space->is_goal()) return GSP_GOAL;
-    task->operators.clear();
-    task->space->applicable(task->operators);
-    if (task->operators.empty()) return GSP_DEAD_END;
-    Rows plan;
-    if (task->plans) task->plans->relaxed_plan(state, plan);
-    task->encoder.append_state(*task->space, state, task->operators, plan.values, task->batch);
-    return GSP_INNER;
+int gsp_values(gsp_task *task, const int32_t *states, size_t count, double *values) {
+    return task->attempt([&] { task->heuristic.evaluate({states, count}, values); });
 }
 
-size_t gsp_batch_messages(const gsp_task *task) { return task->batch.messages(); }
-
-void gsp_batch_clear(gsp_task *task) { task->batch.clear(); }
-
-const int64_t *gsp_batch_action_states(const gsp_task *task, size_t *count) {
-    *count = task->batch.action_state.size();
-    return task->batch.action_state.data();
+int gsp_action_values(gsp_task *task, int32_t state, double *values) {
+    return task->attempt([&] {
+        Rows operators;
+        task->space->load(state);
+        task->space->applicable(operators.values);
+        operators.close();
+        task->heuristic.evaluate_operators({&state, 1}, operators, values);
+    });
 }
 
-const float *gsp_batch_q_values(gsp_task *task, size_t *count) {
-    task->q = task->network.q_values(task->batch);
-    *count = task->q.size();
-    return task->q.data();
-}
+const char *gsp_error(const gsp_task *task) { return task->error.c_str(); }

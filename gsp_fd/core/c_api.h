@@ -1,5 +1,5 @@
 /* The lifted task, the encoder and the network of the core behind a C interface, for programs that are not Python. The plugin for
- * Fast Downward is one. A gsp_task is one task, a model for it, its states, and one batch of encoded states.
+ * Fast Downward is one. A gsp_task is one task, a model for it, and its states.
  * A gsp_task is for one thread at a time. Numbers of states and atoms are those that these functions returned. */
 #ifndef GSP_C_API_H
 #define GSP_C_API_H
@@ -31,22 +31,16 @@ int32_t gsp_num_states(const gsp_task *task);
 size_t gsp_state_bytes(const gsp_task *task);
 void gsp_forget_states(gsp_task *task);
 
-/* The states that the applicable actions lead to, and what the actions cost, in the order of the actions in a batch; both
+/* The states that the applicable actions lead to, and what the actions cost, in the order of gsp_action_values; both
  * arrays are valid until the next call with this task. A state may come more than once. */
 size_t gsp_successors(gsp_task *task, int32_t state, const int32_t **successors, const int32_t **costs);
 
-enum gsp_kind { GSP_INNER, GSP_GOAL, GSP_DEAD_END };
-/* Adds a state with its applicable actions to the batch and says it is inner; goal states, and states without applicable
- * actions, are not added. */
-enum gsp_kind gsp_batch_add(gsp_task *task, int32_t state);
-/* Arguments of atoms in the batch: the work and the memory of the network grow with it. */
-size_t gsp_batch_messages(const gsp_task *task);
-void gsp_batch_clear(gsp_task *task);
-
-/* The state of each action, as its place in the batch: Q-values come in the order of these actions. */
-const int64_t *gsp_batch_action_states(const gsp_task *task, size_t *count);
-/* Q-values of these actions, valid until the next call of this function. */
-const float *gsp_batch_q_values(gsp_task *task, size_t *count);
+/* -max_a Q(s, a) of several states, in as many calls of the network as their size demands: 0 in goal states, infinity where no
+ * action is applicable. 1, or 0 if it cannot be had: gsp_error says why. */
+int gsp_values(gsp_task *task, const int32_t *states, size_t count, double *values);
+/* -Q(s, a) of the applicable actions of a state, in the order of gsp_successors. */
+int gsp_action_values(gsp_task *task, int32_t state, double *values);
+const char *gsp_error(const gsp_task *task);
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,9 @@ public:
     /// Takes up to 80 MB with d = 32.
     static constexpr size_t default_kept = 200'000;
 
+    /// Arguments of atoms that one batch should have, about.
+    static constexpr double messages_per_call = 100'000;
+
     /// kept: classes whose embeddings are kept from one call to the next, about.
     explicit Network(NetworkWeights weights, size_t kept = default_kept);
 

@@ -19,7 +19,6 @@ public:
         return entry;
     }
     bool empty() const { return head_ == entries_.size(); }
-    size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
 
 private:
     std::vector<Entry> entries_;
@@ -59,11 +58,6 @@ public:
         size_ = 0;
         lowest_ = limit;
     }
-    size_t bytes() const {
-        size_t total = buckets_.capacity() * sizeof(Bucket);
-        for (const Bucket &bucket : buckets_) total += bucket.bytes();
-        return total;
-    }
 
 private:
     std::vector<Bucket> buckets_;
@@ -86,7 +80,6 @@ public:
         return entry;
     }
     void clear() { items_.clear(); }
-    size_t bytes() const { return items_.capacity() * sizeof(Item); }
 
 private:
     struct Item {
@@ -117,7 +110,6 @@ public:
         return key_->value(at.g, at.slots) == dead_end;
     }
     void collect(std::vector<Heuristic *> &heuristics) override { key_->collect(heuristics); }
-    size_t bytes() const override { return buckets_.bytes() + heap_.bytes(); }
 
 protected:
     void do_insert(Entry entry, const Placement &at) override {
@@ -151,11 +143,6 @@ public:
     }
     void collect(std::vector<Heuristic *> &heuristics) override {
         for (const EvaluatorPtr &key : keys_) key->collect(heuristics);
-    }
-    size_t bytes() const override {
-        size_t total = 0;
-        for (const auto &[key, bucket] : buckets_) total += bucket.bytes() + 64 + 8 * key.size();
-        return total;
     }
 
 protected:
@@ -192,11 +179,6 @@ public:
     void clear() override { groups_.clear(); }
     bool is_dead_end(const Placement &at) const override { return key_->value(at.g, at.slots) == dead_end; }
     void collect(std::vector<Heuristic *> &heuristics) override { key_->collect(heuristics); }
-    size_t bytes() const override {
-        size_t total = 0;
-        for (const Group &group : groups_) total += sizeof(Group) + group.items.capacity() * sizeof(Item);
-        return total;
-    }
 
 protected:
     void do_insert(Entry entry, const Placement &at) override {
@@ -252,11 +234,6 @@ public:
             if (lists_[i]->preferred_only()) priorities_[i] -= boost_;
             lists_[i]->boost_preferred();
         }
-    }
-    size_t bytes() const override {
-        size_t total = 0;
-        for (const OpenListPtr &list : lists_) total += list->bytes();
-        return total;
     }
 
 protected:

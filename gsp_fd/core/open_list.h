@@ -31,7 +31,6 @@ public:
     virtual bool is_dead_end(const Placement &at) const = 0;
     virtual void collect(std::vector<Heuristic *> &heuristics) = 0;
     virtual void boost_preferred() {}
-    virtual size_t bytes() const = 0;
     /// True if only successors by preferred operators get in.
     virtual bool preferred_only() const { return preferred_only_; }
     /// True if an entry that leads to a known state is no expansion: a policy sees where it would go before it goes.

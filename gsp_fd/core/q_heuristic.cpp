@@ -9,7 +9,7 @@ QHeuristic::QHeuristic(std::shared_ptr<const Encoder> encoder, std::shared_ptr<H
                        double messages_per_call, std::string name, std::string model)
     : Heuristic(std::move(name)), encoder_(std::move(encoder)), plans_(std::move(plans)), q_function_(std::move(q_function)),
       messages_per_call_(messages_per_call), model_(std::move(model)), batch_(encoder_->empty_batch()) {
-    if (encoder_->takes_plans() != (plans_ != nullptr)) throw InputError(model_ + ": relaxed plans are needed just if the model sees them");
+    if (encoder_->takes_plans() && !plans_) throw InputError(model_ + ": the model sees relaxed plans, and nothing knows them");
 }
 
 void QHeuristic::bind(StateSpace &space) {

@@ -90,7 +90,6 @@ public:
         result_.seconds = cpu_seconds() - start;
         result_.state_bytes = static_cast<double>(space_.state_bytes());
         result_.node_bytes = static_cast<double>(nodes_.bytes() + values_.bytes());
-        result_.open_bytes = static_cast<double>(open_.bytes());
         return result_;
     }
 

@@ -46,7 +46,7 @@ struct SearchResult {
     bool jumped = false;
     int64_t registered = 0;
     double seconds = 0;  // of CPU time
-    double state_bytes = 0, node_bytes = 0, open_bytes = 0;  // in all
+    double state_bytes = 0, node_bytes = 0;  // in all
 };
 
 /// A search under way. With an awaited heuristic (see evaluator.h) it stops whenever it needs its values, so that many
