@@ -284,14 +284,15 @@ def _shown(argument: str) -> str:
 def report(places: Sequence[Path], out: Path | None, reference: str | None) -> int:
     """``gsp-compare report``."""
     from gsp_fd.compare import page, tables
+    from gsp_fd.compare.comparison import Comparison
 
     results = read_results(places)
     if not results.by_key:
         raise driver_error(f"{places[0]}: there are no results yet")
-    comparison = tables.Comparison(results)
-    if reference not in (None, "all", *comparison.configurations):
+    comparison = Comparison(results.headers, results.results)
+    if reference not in (None, "all", *comparison.compared):
         raise driver_error(
-            f"--reference: there are no results of '{reference}', but of {', '.join(comparison.configurations)}"
+            f"--reference: there are no results of '{reference}', but of {', '.join(comparison.compared)}"
         )
     folder = out or (places[0] if places[0].is_dir() else places[0].parent)
     folder.mkdir(parents=True, exist_ok=True)
@@ -299,7 +300,7 @@ def report(places: Sequence[Path], out: Path | None, reference: str | None) -> i
         "tables.md": tables.markdown(comparison, reference),
         "tables.tex": tables.latex(comparison, reference),
         "results.csv": tables.csv_text(results.results),
-        "index.html": page.render(results.headers, results.results),
+        "index.html": page.render(comparison),
     }
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,18 @@ VERSION = 1
 
 Key = tuple[str, str, str, str]
 """Domain, split, problem, configuration."""
-_KEY = ("domain", "split", "problem", "configuration")
+TEXT_COLUMNS = ("domain", "split", "problem", "configuration", "status", "message")
+NUMBER_COLUMNS = (
+    *("exit_code", "cost", "best_known", "steps", "expansions", "generated", "evaluations"),
+    *("cpu_seconds", "wall_seconds", "memory_mb", "objects"),
+)
+COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, "finished")
+"""What a result says."""
 
 
-def result_key(result: dict[str, Any]) -> Key:
+def result_key(result: Mapping[str, Any]) -> Key:
     """What a result is about."""
-    domain, split, problem, configuration = (str(result[name]) for name in _KEY)
+    domain, split, problem, configuration = (str(result[name]) for name in TEXT_COLUMNS[:4])
     return domain, split, problem, configuration
 
 
