@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gsp_fd.common.errors import driver_error
-from gsp_fd.generate import GENERATORS, domain_text, generate, generate_set
+from gsp_fd.generate import GENERATORS, domain_text, generate
+from gsp_fd.generate.cli import write_set
 from gsp_fd.model import task_fit_problems
 from gsp_fd.model_format import ModelMetadata
 from gsp_fd.task import Task, load_pddl
@@ -97,14 +98,7 @@ def known_generator(metadata: ModelMetadata) -> str | None:
 def _write_larger(name: str, training: Sequence[Task], seed: int, folder: Path) -> None:
     """Validation instances from the largest training size up; the folder appears complete or not at all."""
     largest = max(GENERATORS[name].smallest, *(_size(task) for task in training))
-    sizes = (largest, int(LARGEST_FACTOR * largest))
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-        new = Path(scratch) / "set"
-        new.mkdir()
-        (new / "domain.pddl").write_text(domain_text(name))
-        for number, problem in enumerate(generate_set(name, GENERATED, sizes, seed, "even"), 1):
-            (new / f"p{number:02}.pddl").write_text(problem)
-        new.rename(folder)
+    write_set(name, GENERATED, (largest, int(LARGEST_FACTOR * largest)), seed, "even", folder)
 
 
 def _size(task: Task) -> int:
