@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.machine import machine
@@ -180,13 +180,13 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     configurations = find_configurations(names, Options(model=options.model), expansions=limits.expansions is not None)
     retry = set((options.retry or "").split(",")) - {""}
     if unknown := retry - set(STATUSES):
-        raise _error(f"--retry: '{min(unknown)}' is no status; known are {', '.join(STATUSES)}")
+        raise driver_error(f"--retry: '{min(unknown)}' is no status; known are {', '.join(STATUSES)}")
     selection = Selection(tuple(split_names(options.split or "")), options.every)
     problems = read_suites(options.suites, selection, options.out / "generated")
     if options.bounds is not None:
         problems = with_bounds(problems, read_bounds(options.bounds))
     if not problems:
-        raise _error("no problem is left: look at --split")
+        raise driver_error("no problem is left: look at --split")
     header = _header(configurations, problems, limits, options.suites, arguments)
     with closing(ResultsWriter(options.out)) as writer:
         check_same(writer.before, header)
@@ -238,11 +238,13 @@ def check_same(before: Results, header: dict[str, Any]) -> None:
         if old["limits"] != header["limits"]:
             changed = [name for name, value in header["limits"].items() if old["limits"].get(name) != value]
             values = ", ".join(f"{name} {old['limits'].get(name)}" for name in changed)
-            raise _error(f"the results in this folder were made with other limits ({values}); choose another --out")
+            raise driver_error(
+                f"the results in this folder were made with other limits ({values}); choose another --out"
+            )
         specs = {entry["name"]: entry["spec"] for entry in old["configurations"]}
         for entry in header["configurations"]:
             if specs.get(entry["name"], entry["spec"]) != entry["spec"]:
-                raise _error(
+                raise driver_error(
                     f"'{entry['name']}' was something else in this folder, {specs[entry['name']]}; "
                     "use another name or another --out"
                 )
@@ -282,14 +284,15 @@ def _shown(argument: str) -> str:
 def report(places: Sequence[Path], out: Path | None, reference: str | None) -> int:
     """``gsp-compare report``."""
     from gsp_fd.compare import page, tables
+    from gsp_fd.compare.comparison import Comparison
 
     results = read_results(places)
     if not results.by_key:
-        raise _error(f"{places[0]}: there are no results yet")
-    comparison = tables.Comparison(results)
-    if reference not in (None, "all", *comparison.configurations):
-        raise _error(
-            f"--reference: there are no results of '{reference}', but of {', '.join(comparison.configurations)}"
+        raise driver_error(f"{places[0]}: there are no results yet")
+    comparison = Comparison(results.headers, results.results)
+    if reference not in (None, "all", *comparison.compared):
+        raise driver_error(
+            f"--reference: there are no results of '{reference}', but of {', '.join(comparison.compared)}"
         )
     folder = out or (places[0] if places[0].is_dir() else places[0].parent)
     folder.mkdir(parents=True, exist_ok=True)
@@ -297,7 +300,7 @@ def report(places: Sequence[Path], out: Path | None, reference: str | None) -> i
         "tables.md": tables.markdown(comparison, reference),
         "tables.tex": tables.latex(comparison, reference),
         "results.csv": tables.csv_text(results.results),
-        "index.html": page.render(results.headers, results.results),
+        "index.html": page.render(comparison),
     }
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
@@ -309,10 +312,6 @@ def report(places: Sequence[Path], out: Path | None, reference: str | None) -> i
 def _say(text: str) -> None:
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
-
-
-def _error(message: str) -> InputError:
-    return InputError(message, exit_code=ExitCode.DRIVER_INPUT_ERROR)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import driver_error
 from gsp_fd.common.processes import PLANNER, fast_downward_command
 from gsp_fd.common.spelling import near_miss
 from gsp_fd.fd_integration.run.configuration import check_combinations, configurations
@@ -78,7 +77,7 @@ def find_configurations(
     found = [_configuration(name.strip(), common, expansions) for name in names]
     for position, configuration in enumerate(found):
         if any(configuration.name == other.name for other in found[:position]):
-            raise _error(f"two configurations are called '{configuration.name}'")
+            raise driver_error(f"two configurations are called '{configuration.name}'")
     return found
 
 
@@ -113,13 +112,15 @@ def _configuration(text: str, common: Options, expansions: bool) -> Configuratio
     if not separator:
         if name not in BUILT_IN:
             hint = near_miss(name, BUILT_IN) or f"; known are {', '.join(BUILT_IN)}"
-            raise _error(f"there is no configuration '{name}'{hint}; or define one: NAME=SEARCH or NAME=!COMMAND")
+            raise driver_error(f"there is no configuration '{name}'{hint}; or define one: NAME=SEARCH or NAME=!COMMAND")
         planner, description, options = BUILT_IN[name]
         if planner == FAST_DOWNWARD:
             return _fast_downward(name, description, options)
         return _ours(name, description, options, common, expansions)
     if not re.fullmatch(r"[\w.+-]+", name) or not definition:
-        raise _error(f"'{text}' should be NAME=SEARCH or NAME=!COMMAND, with letters, digits and . + - _ in the name")
+        raise driver_error(
+            f"'{text}' should be NAME=SEARCH or NAME=!COMMAND, with letters, digits and . + - _ in the name"
+        )
     if definition.startswith("!"):
         return _command(name, definition[1:])
     if definition.startswith("fd:"):
@@ -133,7 +134,7 @@ def _search_options(definition: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(definition)) if definition.startswith("-") else ("--search", definition)
     except ValueError as error:
-        raise _error(f"{definition}: {error}") from None
+        raise driver_error(f"{definition}: {error}") from None
 
 
 def _ours(name: str, description: str, options: tuple[str, ...], common: Options, expansions: bool) -> Configuration:
@@ -178,12 +179,12 @@ def _command(name: str, text: str) -> Configuration:
     try:
         parts = shlex.split(text)
     except ValueError as error:
-        raise _error(f"{text}: {error}") from None
+        raise driver_error(f"{text}: {error}") from None
     if not parts:
-        raise _error(f"configuration '{name}' has no command behind the '!'")
+        raise driver_error(f"configuration '{name}' has no command behind the '!'")
     for field in ("{domain}", "{problem}", "{plan}"):
         if not any(field in part for part in parts):
-            raise _error(f"the command of '{name}' needs {field} in it: {text.strip()}")
+            raise driver_error(f"the command of '{name}' needs {field} in it: {text.strip()}")
     command = [_found(part) for part in parts]
     program = shutil.which(command[0]) or command[0]
     shown = [_without_folder(part) for part in parts]
@@ -201,7 +202,3 @@ def _without_folder(part: str) -> str:
 
 def _shown(program: str, options: Sequence[str]) -> str:
     return shlex.join([program, *options])
-
-
-def _error(message: str) -> InputError:
-    return InputError(message, exit_code=ExitCode.DRIVER_INPUT_ERROR)

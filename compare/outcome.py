@@ -14,6 +14,7 @@ from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.compare.configurations import COMMAND, Configuration
 from gsp_fd.compare.limits import RunLimits
+from gsp_fd.compare.results import COLUMNS, TEXT_COLUMNS
 from gsp_fd.compare.suites import SuiteProblem
 from gsp_fd.pddl import Domain, Problem, read_domain, read_problem
 from gsp_fd.validate import Validation, parse_plan, validate_plan
@@ -105,24 +106,15 @@ class Tasks:
 
 def record(problem: SuiteProblem, configuration: Configuration, **values: Any) -> dict[str, Any]:
     """A line of the results file; values that are not given are unknown."""
-    base: dict[str, Any] = {
+    return {
         "kind": "result",
-        "domain": problem.domain,
-        "split": problem.split,
-        "problem": problem.name,
-        "configuration": configuration.name,
-        "status": "crash",
-        "message": "",
-        "exit_code": None,
-        **dict.fromkeys(("cost", "steps", *_COUNTERS)),
-        "cpu_seconds": 0.0,
-        "wall_seconds": 0.0,
-        "memory_mb": 0.0,
-        "objects": None,
+        **dict.fromkeys(COLUMNS),
+        **dict(zip(TEXT_COLUMNS, (*problem.key, configuration.name, "crash", ""), strict=True)),
+        **dict.fromkeys(("cpu_seconds", "wall_seconds", "memory_mb"), 0.0),
         "best_known": problem.best_known,
+        "finished": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        **values,
     }
-    finished = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {**base, **values, "finished": finished}
 
 
 def judge(

@@ -12,41 +12,24 @@ from string import Template
 from typing import Any
 
 from gsp_fd.compare import page_tables
-from gsp_fd.compare.page_tables import SHAPES, TEXTS, Records
-
-NUMBER_COLUMNS = (
-    "cost",
-    "best_known",
-    "steps",
-    "expansions",
-    "generated",
-    "evaluations",
-    "cpu_seconds",
-    "wall_seconds",
-    "memory_mb",
-    "objects",
-    "exit_code",
-)
+from gsp_fd.compare.comparison import Comparison, natural_order, split_order, status_order
+from gsp_fd.compare.page_tables import SHAPES
+from gsp_fd.compare.results import NUMBER_COLUMNS, TEXT_COLUMNS
 
 
-def render(headers: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
-    """The page for the header and result lines of a results file.
-
-    Of several results for the same configuration and problem the last one counts; a value that is missing or not a
-    finite number is shown as unknown.
-    """
-    records = Records.of(headers, results)
+def render(comparison: Comparison) -> str:
+    """The page of a comparison."""
     style, script = _file("page.css"), _file("plot.js") + _file("page.js")
     return Template(_file("page.html")).substitute(
         policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
         "base-uri 'none'; form-action 'none'",
-        title=html.escape(page_tables.title(records)),
-        lead=page_tables.lead(records),
-        coverage=page_tables.coverage(records),
-        outcomes=page_tables.outcomes(records),
-        quality=page_tables.quality(records),
-        setup=page_tables.setup(records),
-        data=_script_safe(json.dumps(_data(records), separators=(",", ":"), ensure_ascii=False, allow_nan=False)),
+        title=html.escape(page_tables.title(comparison)),
+        lead=page_tables.lead(comparison),
+        coverage=page_tables.coverage(comparison),
+        outcomes=page_tables.outcomes(comparison),
+        quality=page_tables.quality(comparison),
+        setup=page_tables.setup(comparison),
+        data=_script_safe(json.dumps(_data(comparison), separators=(",", ":"), ensure_ascii=False, allow_nan=False)),
         style=style,
         script=script,
     )
@@ -66,23 +49,23 @@ def _script_safe(text: str) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _data(records: Records) -> dict[str, Any]:
+def _data(comparison: Comparison) -> dict[str, Any]:
     """What the script reads: columns, names in the order in which they are shown, and how they are drawn."""
     orders: dict[str, Callable[[str], Any]] = {
-        "split": page_tables.split_order,
-        "status": page_tables.status_order,
+        "split": split_order,
+        "status": status_order,
     }
     columns: dict[str, Any] = {
-        name: _text_column(records.results, name, orders.get(name, page_tables.natural_order)) for name in TEXTS
+        name: _text_column(comparison.results, name, orders.get(name, natural_order)) for name in TEXT_COLUMNS
     }
     # A configuration without results keeps its place, so that numbers and marks agree with the tables.
     columns["configuration"] = {
-        "names": records.configurations,
-        "index": [records.configurations.index(result["configuration"]) for result in records.results],
+        "names": comparison.configurations,
+        "index": [comparison.configurations.index(result["configuration"]) for result in comparison.results],
     }
     for name in NUMBER_COLUMNS:
-        columns[name] = [page_tables.number(result.get(name)) for result in records.results]
-    marks = max(len(records.configurations), len(records.domains))
+        columns[name] = [result[name] for result in comparison.results]
+    marks = max(len(comparison.configurations), len(comparison.domains))
     return {"shapes": SHAPES, "marks": [page_tables.mark(i) for i in range(marks)], "columns": columns}
 
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 import html
 import math
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gsp_fd.compare.outcome import SOLVED, STATUSES
-from gsp_fd.compare.suites import SPLITS
+from gsp_fd.compare.comparison import Cell, Comparison, number, solved, split_order, status_order, text
 
 SHAPES = (
     "m-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
@@ -27,100 +23,7 @@ SHAPES = (
 )
 """Outlines of the marks in plots, as path data that starts from the mark's centre."""
 HATCHES = 4
-TEXTS = ("domain", "split", "problem", "configuration", "status", "message")
 NONE_YET = '<p class="note">No results yet.</p>'
-
-Cell = tuple[int, int]
-"""Problems solved, problems run."""
-
-
-@dataclass(frozen=True)
-class Records:
-    """Checked results in the order in which they are shown, and the headers they came with."""
-
-    headers: Sequence[Mapping[str, Any]]
-    results: Sequence[Mapping[str, Any]]
-    configurations: Sequence[str]
-    unreadable: Sequence[str]
-    """What is wrong with the parts of the suite that have no problems to show."""
-
-    @staticmethod
-    def of(headers: Iterable[Mapping[str, Any]], results: Iterable[Mapping[str, Any]]) -> Records:
-        """Keep the last result of each configuration on each problem; missing texts become empty."""
-        headers = list(headers)
-        last: dict[tuple[str, ...], dict[str, Any]] = {}
-        for result in results:
-            clean = {**result, **{name: text(result.get(name)) for name in TEXTS}}
-            last[tuple(clean[name] for name in ("domain", "split", "problem", "configuration"))] = clean
-        names = [
-            text(entry.get("name")) for header in reversed(headers) for entry in header.get("configurations") or []
-        ]
-        places = {name: i for i, name in enumerate(dict.fromkeys([*names, *(key[3] for key in last)]))}
-        ordered = sorted(
-            last.values(),
-            key=lambda r: (*_problem_order(r["domain"], r["split"], r["problem"]), places[r["configuration"]]),
-        )
-        unreadable = [f"{result['domain']}: {result['message']}" for result in ordered if not result["problem"]]
-        readable = [result for result in ordered if result["problem"]]
-        return Records(headers, readable, list(places), list(dict.fromkeys(unreadable)))
-
-    @cached_property
-    def domains(self) -> list[str]:
-        """Names of the domains, in order."""
-        return list(dict.fromkeys(result["domain"] for result in self.results))
-
-    @cached_property
-    def problems(self) -> Counter[tuple[str, str]]:
-        """How many problems each domain and split has, in order."""
-        keys = dict.fromkeys((r["domain"], r["split"], r["problem"]) for r in self.results)
-        return Counter((domain, split) for domain, split, _ in keys)
-
-    @cached_property
-    def cells(self) -> dict[tuple[str, str, str], Cell]:
-        """What each configuration solved and ran in each domain and split."""
-        counts: dict[tuple[str, str, str], Cell] = {}
-        for result in self.results:
-            key = (result["domain"], result["split"], result["configuration"])
-            solved, run = counts.get(key, (0, 0))
-            counts[key] = (solved + (result["status"] == SOLVED), run + 1)
-        return counts
-
-    def covered(self, groups: Iterable[tuple[str, str]], configuration: str) -> Cell:
-        """What a configuration solved and ran in some domains and splits."""
-        cells = [self.cells.get((*group, configuration), (0, 0)) for group in groups]
-        return sum(solved for solved, _ in cells), sum(run for _, run in cells)
-
-
-def text(value: Any) -> str:
-    """A value of a record as text that UTF-8 can encode."""
-    return "" if value is None else str(value).encode(errors="replace").decode()
-
-
-def number(value: Any) -> int | float | None:
-    """A value of a record if it is a finite number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return value if abs(value) <= sys.float_info.max else None
-
-
-def natural_order(name: str) -> tuple[Any, ...]:
-    """Sorts p2 before p10."""
-    parts = ((part.lstrip("0"), part.isdecimal()) for part in re.findall(r"[0-9]+|[^0-9]+", name))
-    return tuple((0, len(part), part) if digits else (1, 0, part) for part, digits in parts), name
-
-
-def split_order(name: str) -> tuple[Any, ...]:
-    """Sorts easy before medium before hard before others."""
-    return (SPLITS.index(name) if name in SPLITS else len(SPLITS), natural_order(name))
-
-
-def status_order(name: str) -> tuple[int, str]:
-    """Sorts statuses from the best to the worst."""
-    return (STATUSES.index(name) if name in STATUSES else len(STATUSES), name)
-
-
-def _problem_order(domain: str, split: str, problem: str) -> tuple[Any, ...]:
-    return natural_order(domain), split_order(split), natural_order(problem)
 
 
 def mark(place: int) -> dict[str, int]:
@@ -132,55 +35,54 @@ _FOLDERS = r"(?<!\S)(?:\$GSP_BENCHMARKS|…)/(?:[^\s/]+/)*(?=\S)"
 """What a heading leaves out of the paths in the header of a results file."""
 
 
-def title(records: Records) -> str:
+def title(comparison: Comparison) -> str:
     """The heading."""
-    suites = dict.fromkeys(text(header.get("suite")) for header in records.headers)
+    suites = dict.fromkeys(text(header.get("suite")) for header in comparison.headers)
     suite = re.sub(_FOLDERS, "", ", ".join(name for name in suites if name))
     return f"Comparison of planners on {suite}" if suite else "Comparison of planners"
 
 
-def lead(records: Records) -> str:
+def lead(comparison: Comparison) -> str:
     """The figures under the heading."""
-    solved = sum(result["status"] == SOLVED for result in records.results)
-    runs, problems = len(records.results), sum(records.problems.values())
+    runs, problems = len(comparison.results), sum(comparison.problems.values())
     parts = [
-        _count(len(records.configurations), "configuration"),
+        _count(len(comparison.configurations), "configuration"),
         _count(problems, "problem"),
-        _count(len(records.domains), "domain"),
-        f"{_count(runs, 'run')}, {solved:,} solved",
+        _count(len(comparison.domains), "domain"),
+        f"{_count(runs, 'run')}, {len(solved(comparison.results)):,} solved",
     ]
     expected = 0
-    if records.headers:
-        header = records.headers[-1]
+    if comparison.headers:
+        header = comparison.headers[-1]
         expected = int(number(header.get("problems")) or 0) * len(header.get("configurations") or [])
     if runs < expected:
         parts.append(f"unfinished: {expected - runs:,} of {expected:,} runs are missing")
     return " · ".join(parts)
 
 
-def coverage(records: Records) -> str:
+def coverage(comparison: Comparison) -> str:
     """Solved problems per domain, split and configuration: a table, and bars per domain."""
-    unreadable = "".join(f'<p class="note">Not run: {html.escape(line)}</p>' for line in records.unreadable)
-    if not records.results:
+    unreadable = "".join(f'<p class="note">Not run: {html.escape(line)}</p>' for line in comparison.unreadable)
+    if not comparison.results:
         return unreadable + NONE_YET
-    groups = list(records.problems)
+    groups = list(comparison.problems)
     rows = []
-    for domain in records.domains:
+    for domain in comparison.domains:
         own = [group for group in groups if group[0] == domain]
-        rows += [_coverage_row(records, [group], domain, group[1], "") for group in own]
+        rows += [_coverage_row(comparison, [group], domain, group[1], "") for group in own]
         if len(own) > 1:
-            rows.append(_coverage_row(records, own, domain, "all", "sum"))
-    if len(records.domains) > 1:
-        rows.append(_coverage_row(records, groups, "all domains", "", "total"))
-    names = "".join(f'<th scope="col">{_key(records, name)}</th>' for name in records.configurations)
+            rows.append(_coverage_row(comparison, own, domain, "all", "sum"))
+    if len(comparison.domains) > 1:
+        rows.append(_coverage_row(comparison, groups, "all domains", "", "total"))
+    names = "".join(f'<th scope="col">{_key(comparison, name)}</th>' for name in comparison.configurations)
     head = '<th scope="col">Domain</th><th scope="col" class="text">Split</th><th scope="col">Problems</th>' + names
     note = '<p class="note">Problems solved with a valid plan; the best of each row in bold, marked ★.</p>'
-    return note + unreadable + _table("coverage-table", "Coverage", f"<tr>{head}</tr>", rows) + _bars(records)
+    return note + unreadable + _table("coverage-table", "Coverage", f"<tr>{head}</tr>", rows) + _bars(comparison)
 
 
-def _coverage_row(records: Records, groups: Sequence[tuple[str, str]], domain: str, split: str, kind: str) -> str:
-    problems = sum(records.problems[group] for group in groups)
-    counts = [records.covered(groups, name) for name in records.configurations]
+def _coverage_row(comparison: Comparison, groups: Sequence[tuple[str, str]], domain: str, split: str, kind: str) -> str:
+    problems = sum(comparison.problems[group] for group in groups)
+    counts = [comparison.covered(groups, name) for name in comparison.configurations]
     best = max(solved for solved, _ in counts)
     cells = "".join(_coverage_cell(cell, problems, 0 < best == cell[0] and len(counts) > 1) for cell in counts)
     head = f'<th scope="row">{html.escape(domain)}</th><td class="text">{html.escape(split)}</td>'
@@ -195,32 +97,32 @@ def _coverage_cell(cell: Cell, problems: int, best: bool) -> str:
     return f'<td class="best">{solved:,}{share}</td>' if best else f"<td>{solved:,}{share}</td>"
 
 
-def _bars(records: Records) -> str:
-    splits = sorted({split for _, split in records.problems}, key=split_order)
+def _bars(comparison: Comparison) -> str:
+    splits = sorted({split for _, split in comparison.problems}, key=split_order)
     places = {split: i % HATCHES for i, split in enumerate(splits)}
     legend = ""
     if len(splits) > 1:
         swatch = '<span><svg class="swatch" aria-hidden="true">{}</svg>{}</span>'.format
         swatches = (swatch(_segment(0, 100, places[name]), html.escape(name or "no split")) for name in splits)
         legend = f'<div class="legend">{"".join(swatches)}</div>'
-    cards = [_card(records, domain, places) for domain in records.domains]
+    cards = [_card(comparison, domain, places) for domain in comparison.domains]
     return f'{legend}<div class="cards">{"".join(cards)}</div>'
 
 
-def _card(records: Records, domain: str, places: Mapping[str, int]) -> str:
-    groups = [group for group in records.problems if group[0] == domain]
-    problems = sum(records.problems[group] for group in groups)
+def _card(comparison: Comparison, domain: str, places: Mapping[str, int]) -> str:
+    groups = [group for group in comparison.problems if group[0] == domain]
+    problems = sum(comparison.problems[group] for group in groups)
     rows = []
-    for name in records.configurations:
+    for name in comparison.configurations:
         start, segments = 0.0, ""
         for group in groups:
-            width = 100 * records.covered([group], name)[0] / problems
+            width = 100 * comparison.covered([group], name)[0] / problems
             segments += _segment(start, width, places[group[1]]) if width else ""
             start += width
-        colour = mark(records.configurations.index(name))["colour"]
+        colour = mark(comparison.configurations.index(name))["colour"]
         bar = f'<svg class="bar colour-{colour}" aria-hidden="true">{segments}</svg>'
-        solved = records.covered(groups, name)[0]
-        rows.append(f"<li>{_key(records, name)}{bar}<b>{solved:,}</b></li>")
+        solved = comparison.covered(groups, name)[0]
+        rows.append(f"<li>{_key(comparison, name)}{bar}<b>{solved:,}</b></li>")
     return (
         f'<div class="card"><h3>{html.escape(domain)} <small>of {problems:,}</small></h3><ul>{"".join(rows)}</ul></div>'
     )
@@ -232,34 +134,34 @@ def _segment(start: float, width: float, hatch: int) -> str:
     return f'<rect {place} class="fill"/>{over}<rect {place} class="edge"/>'
 
 
-def outcomes(records: Records) -> str:
+def outcomes(comparison: Comparison) -> str:
     """How many runs of each configuration ended with which status."""
-    if not records.results:
+    if not comparison.results:
         return NONE_YET
-    counts = Counter((result["configuration"], result["status"]) for result in records.results)
+    counts = Counter((result["configuration"], result["status"]) for result in comparison.results)
     statuses = sorted({status for _, status in counts}, key=status_order)
     rows = []
-    for name in records.configurations:
+    for name in comparison.configurations:
         cells = [counts[name, status] for status in statuses]
         numbers = "".join(f"<td>{cell:,}</td>" if cell else '<td class="zero">0</td>' for cell in cells)
-        rows.append(f'<tr><th scope="row">{_key(records, name)}</th><td>{sum(cells):,}</td>{numbers}</tr>')
+        rows.append(f'<tr><th scope="row">{_key(comparison, name)}</th><td>{sum(cells):,}</td>{numbers}</tr>')
     names = "".join(f'<th scope="col">{html.escape(status or "unknown")}</th>' for status in statuses)
     head = f'<tr><th scope="col">Configuration</th><th scope="col">runs</th>{names}</tr>'
     return _table("outcome-table", "Outcomes", head, rows)
 
 
-def quality(records: Records) -> str:
+def quality(comparison: Comparison) -> str:
     """Plan costs of each configuration against the best known costs."""
     rows = []
-    for name in records.configurations:
-        pairs = _cost_pairs(records, name)
+    for name in comparison.configurations:
+        pairs = _cost_pairs(comparison, name)
         if not pairs:
             continue
         signs = Counter((cost > best) - (cost < best) for cost, best in pairs)
         logs = [math.log(cost / best) for cost, best in pairs if cost > 0 and best > 0]
         mean = f"{math.exp(sum(logs) / len(logs)):.3f}" if logs else "–"
         cells = "".join(f"<td>{cell}</td>" for cell in (len(pairs), signs[-1], signs[0], signs[1], mean))
-        rows.append(f'<tr><th scope="row">{_key(records, name)}</th>{cells}</tr>')
+        rows.append(f'<tr><th scope="row">{_key(comparison, name)}</th>{cells}</tr>')
     if not rows:
         return '<p class="note">No solved problem has a best known cost.</p>'
     columns = ("Configuration", "plans compared", "cheaper", "equal", "dearer", "geometric mean of cost ÷ best known")
@@ -267,26 +169,26 @@ def quality(records: Records) -> str:
     return _table("quality-table", "Plan cost", f"<tr>{head}</tr>", rows)
 
 
-def _cost_pairs(records: Records, name: str) -> list[tuple[float, float]]:
+def _cost_pairs(comparison: Comparison, name: str) -> list[tuple[float, float]]:
     """Cost and best known cost of the problems a configuration solved."""
-    solved = [r for r in records.results if r["configuration"] == name and r["status"] == SOLVED]
-    pairs = [(number(result.get("cost")), number(result.get("best_known"))) for result in solved]
+    own = [result for result in solved(comparison.results) if result["configuration"] == name]
+    pairs = [(result["cost"], result["best_known"]) for result in own]
     return [(cost, best) for cost, best in pairs if cost is not None and best is not None]
 
 
-def setup(records: Records) -> str:
+def setup(comparison: Comparison) -> str:
     """Configurations, limits, machine, versions and command."""
-    entries = {text(e.get("name")): e for header in records.headers for e in header.get("configurations") or []}
+    entries = {text(e.get("name")): e for header in comparison.headers for e in header.get("configurations") or []}
     rows = []
-    for name in records.configurations:
+    for name in comparison.configurations:
         entry = entries.get(name, {})
         cells = [f'<td class="text">{html.escape(text(entry.get(field)))}</td>' for field in ("description", "planner")]
         cells.append(f'<td class="text"><code>{html.escape(text(entry.get("spec")))}</code></td>')
-        rows.append(f'<tr><th scope="row">{_key(records, name)}</th>{"".join(cells)}</tr>')
+        rows.append(f'<tr><th scope="row">{_key(comparison, name)}</th>{"".join(cells)}</tr>')
     columns = ("Configuration", "description", "planner", "what is run")
     head = "".join(f'<th scope="col" class="text">{column}</th>' for column in columns)
     table = _table("setup-table", "Configurations", f"<tr>{head}</tr>", rows) if rows else ""
-    return table + "".join(_run(starts, header) for starts, header in _runs(records.headers))
+    return table + "".join(_run(starts, header) for starts, header in _runs(comparison.headers))
 
 
 def _runs(headers: Sequence[Mapping[str, Any]]) -> list[tuple[list[str], Mapping[str, Any]]]:
@@ -329,9 +231,9 @@ def _value(value: Any) -> str:
     return f"{value:,}" if number(value) is not None else text(value)
 
 
-def _key(records: Records, name: str) -> str:
+def _key(comparison: Comparison, name: str) -> str:
     """A configuration's mark and name."""
-    style = mark(records.configurations.index(name))
+    style = mark(comparison.configurations.index(name))
     line = f'<path class="dash-{style["dash"]}" d="M0,7H26"/><path d="M13,7{SHAPES[style["shape"]]}"/>'
     glyph = f'<svg class="key colour-{style["colour"]}" aria-hidden="true" width="26" height="14">{line}</svg>'
     return f'<span class="name">{glyph}{html.escape(name)}</span>'

@@ -5,25 +5,30 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import driver_error
 
 FILE_NAME = "results.jsonl"
 VERSION = 1
 
 Key = tuple[str, str, str, str]
 """Domain, split, problem, configuration."""
-_KEY = ("domain", "split", "problem", "configuration")
+TEXT_COLUMNS = ("domain", "split", "problem", "configuration", "status", "message")
+NUMBER_COLUMNS = (
+    *("exit_code", "cost", "best_known", "steps", "expansions", "generated", "evaluations"),
+    *("cpu_seconds", "wall_seconds", "memory_mb", "objects"),
+)
+COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, "finished")
+"""What a result says."""
 
 
-def result_key(result: dict[str, Any]) -> Key:
+def result_key(result: Mapping[str, Any]) -> Key:
     """What a result is about."""
-    domain, split, problem, configuration = (str(result[name]) for name in _KEY)
+    domain, split, problem, configuration = (str(result[name]) for name in TEXT_COLUMNS[:4])
     return domain, split, problem, configuration
 
 
@@ -63,7 +68,7 @@ def read_results(places: Sequence[Path]) -> Results:
         try:
             text = file.read_bytes()
         except OSError as error:
-            raise _error(f"cannot read the results: {error.strerror}", file) from None
+            raise driver_error(f"cannot read the results: {error.strerror}", file) from None
         _parse(text, file, together)
     return together
 
@@ -78,7 +83,7 @@ def _parse(text: bytes, file: Path, together: Results) -> None:
         except (ValueError, KeyError, TypeError) as error:
             if number == len(lines):
                 return
-            raise _error(f"this is no line of a results file: {error!r}"[:200], file, number) from None
+            raise driver_error(f"this is no line of a results file: {error!r}"[:200], file, number) from None
 
 
 class ResultsWriter:
@@ -94,7 +99,7 @@ class ResultsWriter:
             self.before = read_results([self.file])
         except BlockingIOError:
             os.close(self._descriptor)
-            raise _error("another gsp-compare writes to this file", self.file) from None
+            raise driver_error("another gsp-compare writes to this file", self.file) from None
         except BaseException:
             os.close(self._descriptor)
             raise
@@ -119,7 +124,3 @@ class ResultsWriter:
     def close(self) -> None:
         """Let others write."""
         os.close(self._descriptor)
-
-
-def _error(message: str, file: Path, line: int | None = None) -> InputError:
-    return InputError(message, str(file), line, exit_code=ExitCode.DRIVER_INPUT_ERROR)

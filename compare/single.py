@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gsp_fd.common.discovery import find_domain, looks_like_sas
+from gsp_fd.common.errors import driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.compare.configurations import Configuration, find_configurations, heuristic_configuration, split_names
 from gsp_fd.compare.limits import DEFAULT_EXPANSIONS, DEFAULT_MEMORY_MB, DEFAULT_SECONDS, run_limits
@@ -21,7 +22,6 @@ from gsp_fd.fd_integration.run.options import (
     LEARNED_PARAMETERS,
     SEARCH_PARAMETERS,
     Options,
-    driver_error,
     option_name,
 )
 from gsp_fd.pddl import read_domain, read_problem

@@ -10,8 +10,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from gsp_fd.common.discovery import find_domain
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.files import problem_files
 
 SPLITS = ("easy", "medium", "hard")
@@ -67,7 +66,7 @@ def read_suites(texts: Sequence[str], selection: Selection, generated: Path) -> 
         for problem in _selected(problems, selection):
             other = found.setdefault(problem.key, problem)
             if other is not problem and other.problem_file != problem.problem_file:
-                raise _error(f"{other.problem_file} and {problem.problem_file} would both be called {problem}")
+                raise driver_error(f"{other.problem_file} and {problem.problem_file} would both be called {problem}")
     return list(found.values())
 
 
@@ -89,11 +88,11 @@ def read_bounds(file: Path) -> dict[str, int]:
     try:
         bounds = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise _error(f"cannot read the file: {error.strerror}", file) from None
+        raise driver_error(f"cannot read the file: {error.strerror}", file) from None
     except ValueError as error:
-        raise _error(f"this is no JSON: {error}", file) from None
+        raise driver_error(f"this is no JSON: {error}", file) from None
     if not isinstance(bounds, dict) or not all(isinstance(bound, int | float) for bound in bounds.values()):
-        raise _error('expected an object such as {"ferry/testing/easy/p01.pddl": 12}', file)
+        raise driver_error('expected an object such as {"ferry/testing/easy/p01.pddl": 12}', file)
     return {name: int(bound) for name, bound in bounds.items()}
 
 
@@ -136,7 +135,7 @@ def _folder(folder: Path) -> Iterator[SuiteProblem]:
         domains = sorted(path for path in folder.iterdir() if path.is_dir())
         problems = [problem for domain in domains for problem in _domain_folder(domain)]
     if not problems:
-        raise _error("found no problems: neither PDDL files nor domain/testing/{easy,medium,hard}", folder)
+        raise driver_error("found no problems: neither PDDL files nor domain/testing/{easy,medium,hard}", folder)
     yield from problems
 
 
@@ -183,9 +182,9 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise _error("neither a folder nor a PDDL file nor a list of problems", file) from None
+        raise driver_error("neither a folder nor a PDDL file nor a list of problems", file) from None
     except FileNotFoundError:
-        raise _error("there is no such file or folder", file) from None
+        raise driver_error("there is no such file or folder", file) from None
 
 
 def _generated(text: str, folder: Path) -> Iterator[SuiteProblem]:
@@ -196,13 +195,13 @@ def _generated(text: str, folder: Path) -> Iterator[SuiteProblem]:
     name, _, query = text.partition("?")
     given = dict(parse_qsl(query, keep_blank_values=True))
     if name not in GENERATORS:
-        raise _error(f"there is no generator '{name}'; known are {', '.join(GENERATORS)}")
+        raise driver_error(f"there is no generator '{name}'; known are {', '.join(GENERATORS)}")
     if unknown := sorted(set(given) - set(_GENERATOR_OPTIONS)):
-        raise _error(f"unknown option '{unknown[0]}' of {name}; known are {', '.join(_GENERATOR_OPTIONS)}")
+        raise driver_error(f"unknown option '{unknown[0]}' of {name}; known are {', '.join(_GENERATOR_OPTIONS)}")
     options = {**_GENERATOR_OPTIONS, **given}
     options["size"] = options["size"] or "-".join(map(str, GENERATORS[name].training))
     if options["distribution"] not in DISTRIBUTIONS:
-        raise _error(f"'{options['distribution']}' is no distribution; known are {', '.join(DISTRIBUTIONS)}")
+        raise driver_error(f"'{options['distribution']}' is no distribution; known are {', '.join(DISTRIBUTIONS)}")
     target = folder / "-".join([name, *(f"{key}{value}" for key, value in sorted(options.items()))])
     try:
         sizes, count, seed = parse_sizes(options["size"]), parse_count(options["count"]), int(options["seed"])
@@ -211,10 +210,6 @@ def _generated(text: str, folder: Path) -> Iterator[SuiteProblem]:
         if not target.is_dir():
             write_set(name, count, sizes, seed, options["distribution"], target)
     except (ArgumentTypeError, ValueError) as error:
-        raise _error(str(error)) from None
+        raise driver_error(str(error)) from None
     for problem in _domain_folder(target):
         yield replace(problem, domain=name, split=f"size {options['size']}")
-
-
-def _error(message: str, file: Path | None = None) -> InputError:
-    return InputError(message, str(file) if file else None, exit_code=ExitCode.DRIVER_INPUT_ERROR)

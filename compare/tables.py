@@ -9,18 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
-from typing import Any
 
-from gsp_fd.compare.outcome import EXPANSION_LIMIT, SOLVED
-from gsp_fd.compare.results import Results
-from gsp_fd.compare.suites import SPLITS
+from gsp_fd.compare.comparison import Comparison, Result, solved
+from gsp_fd.compare.outcome import EXPANSION_LIMIT
+from gsp_fd.compare.results import COLUMNS
 
-Result = dict[str, Any]
-
-CSV_COLUMNS = (
-    "domain", "split", "problem", "configuration", "status", "message", "exit_code", "cost", "best_known", "steps",
-    "expansions", "generated", "evaluations", "cpu_seconds", "wall_seconds", "memory_mb", "objects", "finished",
-)  # fmt: skip
+REFERENCE = "gsp-wastar"
+"""What others are compared with, as in the paper; where it is missing, the first configuration."""
 
 
 @dataclass(frozen=True)
@@ -85,54 +80,9 @@ def _tex(text: str) -> str:
     )
 
 
-class Comparison:
-    """Results by configuration and domain; the newest command tells the order of the configurations."""
-
-    def __init__(self, results: Results) -> None:
-        self.headers = results.headers
-        self.results = [result for result in results.results if result["problem"]]
-        self.unreadable = [result for result in results.results if not result["problem"]]
-        named = [entry["name"] for header in reversed(results.headers) for entry in header.get("configurations", [])]
-        present = {result["configuration"] for result in self.results}
-        self.configurations = [name for name in dict.fromkeys(named) if name in present]
-        self.configurations += sorted(present - set(self.configurations))
-        self.domains = sorted({result["domain"] for result in self.results})
-        self._by_cell: dict[tuple[str, str], dict[tuple[str, str], Result]] = {}
-        for result in self.results:
-            cell = self._by_cell.setdefault((result["configuration"], result["domain"]), {})
-            cell[result["split"], result["problem"]] = result
-
-    def runs(self, configuration: str, domain: str, split: str | None = None) -> list[Result]:
-        """The results of a configuration on a domain, or on a split of it."""
-        results = self._by_cell.get((configuration, domain), {}).values()
-        return [result for result in results if split is None or result["split"] == split]
-
-    def common(self, first: str, second: str, domain: str) -> list[tuple[Result, Result]]:
-        """Problems of a domain that both have solved."""
-        others = self._by_cell.get((second, domain), {})
-        pairs = [
-            (result, others[key]) for key, result in self._by_cell.get((first, domain), {}).items() if key in others
-        ]
-        return [pair for pair in pairs if all(result["status"] == SOLVED for result in pair)]
-
-    def splits(self, domain: str) -> list[str]:
-        """The splits of a domain in their order."""
-        found = {result["split"] for result in self.results if result["domain"] == domain}
-        return sorted(found, key=lambda split: (SPLITS.index(split) if split in SPLITS else len(SPLITS), split))
-
-    def reference(self) -> str:
-        """The configuration that others are compared with: GSP's WA* as in the paper, or else the first."""
-        return "gsp-wastar" if "gsp-wastar" in self.configurations else self.configurations[0]
-
-
-def solved(results: Iterable[Result]) -> list[Result]:
-    """Those with a valid plan within the limits."""
-    return [result for result in results if result["status"] == SOLVED]
-
-
 def coverage_table(comparison: Comparison) -> Table:
     """The form of the paper's main table: coverage, and steps over the solved problems."""
-    names = comparison.configurations
+    names = comparison.compared
     rows = []
     for domain in comparison.domains:
         row = [domain]
@@ -160,7 +110,7 @@ def _coverage(results: Sequence[Result]) -> list[str]:
 
 def split_table(comparison: Comparison) -> Table:
     """Solved problems of each split."""
-    names = comparison.configurations
+    names = comparison.compared
     rows = []
     for domain in comparison.domains:
         for split in comparison.splits(domain):
@@ -174,7 +124,7 @@ def split_table(comparison: Comparison) -> Table:
 def overview(comparison: Comparison) -> Table:
     """Solved problems with a row for each configuration."""
     rows = []
-    for name in comparison.configurations:
+    for name in comparison.compared:
         runs = [comparison.runs(name, domain) for domain in comparison.domains]
         runs.append([result for group in runs for result in group])
         rows.append([name, *(f"{len(solved(group))}/{len(group)}" for group in runs)])
@@ -209,10 +159,10 @@ def _pair_cells(pairs: Sequence[tuple[Result, Result]]) -> list[str]:
 
 def pair_tables(comparison: Comparison, reference: str | None) -> list[Table]:
     """The reference against every other configuration; all pairs if it is ``all``."""
-    names = comparison.configurations
+    names = comparison.compared
     if reference == "all":
         return [pair_table(comparison, first, second) for first, second in combinations(names, 2)]
-    first = reference or comparison.reference()
+    first = reference or (REFERENCE if REFERENCE in names else names[0])
     return [pair_table(comparison, first, name) for name in names if name != first]
 
 
@@ -235,8 +185,8 @@ def limits(comparison: Comparison) -> str:
 
 def notes(comparison: Comparison) -> list[str]:
     """What the tables do not show: runs that did not go as they should, and plans beyond the limit on expansions."""
-    lines = list(dict.fromkeys(f"{result['domain']}: {result['message']}" for result in comparison.unreadable))
-    for name in comparison.configurations:
+    lines = list(comparison.unreadable)
+    for name in comparison.compared:
         results = [result for result in comparison.results if result["configuration"] == name]
         late = Counter(
             result["domain"]
@@ -282,7 +232,7 @@ def latex(comparison: Comparison, reference: str | None = None) -> str:
 def csv_text(results: Sequence[Result]) -> str:
     """One row per result."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(results)
     return text.getvalue()

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gsp_fd import _core
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, search_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.model_format import OUTPUT, Floats, ModelMetadata, NetworkConfig, feeds_of, weights_of, weights_prefix
 
@@ -101,7 +101,7 @@ class OnnxSession:
         except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
             if "alloc" in str(error).lower() or "memory" in str(error).lower():
                 raise MemoryError(str(error)) from None
-            raise input_error(f"ONNX Runtime cannot evaluate the model: {error}", self.file) from None
+            raise search_error(f"ONNX Runtime cannot evaluate the model: {error}", self.file) from None
         return np.asarray(q, np.float32).reshape(-1)
 
     def _bound(self, feeds: dict[str, npt.NDArray[Any]]) -> Any:
@@ -128,11 +128,6 @@ def backend_of(
     return session if session.on_cuda or not native else native
 
 
-def input_error(message: str, file: str | Path | None = None) -> InputError:
-    """An error in a model, or in how it is used."""
-    return InputError(message, str(file) if file else None, exit_code=ExitCode.SEARCH_INPUT_ERROR)
-
-
 def _may_have_cuda() -> bool:
     """Whether the ONNX Runtime that is installed was built for CUDA; found without loading it, which takes long."""
     package = importlib.util.find_spec("onnxruntime")
@@ -153,7 +148,7 @@ def _session(model: bytes, device: Device, threads: int, file: str | None) -> tu
         ) from None
     usable = "CUDAExecutionProvider" in onnxruntime.get_available_providers()
     if device == "cuda" and not usable:
-        raise input_error(
+        raise search_error(
             "CUDA was asked for, but this ONNX Runtime has none: install 'gsp-fd[gpu]' or say --device cpu"
         )
     options = onnxruntime.SessionOptions()
@@ -165,10 +160,10 @@ def _session(model: bytes, device: Device, threads: int, file: str | None) -> tu
     try:
         session = onnxruntime.InferenceSession(model, options, providers=wanted)
     except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
-        raise input_error(f"ONNX Runtime cannot load the model: {error}", file) from None
+        raise search_error(f"ONNX Runtime cannot load the model: {error}", file) from None
     provider = session.get_providers()[0]
     if device == "cuda" and provider != "CUDAExecutionProvider":
-        raise input_error(
+        raise search_error(
             "CUDA was asked for, but ONNX Runtime cannot use it here: see its messages, or say --device cpu"
         )
     return session, provider

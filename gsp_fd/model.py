@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gsp_fd import _core
-from gsp_fd.inference import Backend, Device, backend_of, input_error
+from gsp_fd.common.errors import search_error
+from gsp_fd.inference import Backend, Device, backend_of
 from gsp_fd.model_format import ModelMetadata, fit_problems, metadata_of, read_metadata, read_model
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task, TaskLimits
@@ -32,7 +33,7 @@ class Model:
         problems = task_fit_problems(self.metadata, task)
         if problems:
             shown = problems[:5] + ([f"and {len(problems) - 5} more"] if len(problems) > 5 else [])
-            raise input_error(f"the model does not fit the task: {'; '.join(shown)}", self.path)
+            raise search_error(f"the model does not fit the task: {'; '.join(shown)}", self.path)
 
     def encoder(self, task: LiftedTask, native_task: _core.LiftedTask) -> _core.Encoder:
         """The native encoder of states of a task for this model."""
@@ -107,7 +108,7 @@ def find_model(name: str, task: LiftedTask) -> Path:
     shipped = SHIPPED_MODELS / f"{name}.onnx"
     if shipped.exists():
         return shipped
-    raise input_error(f"there is no model '{name}': give an .onnx file, auto, or one of {_names(shipped_models())}")
+    raise search_error(f"there is no model '{name}': give an .onnx file, auto, or one of {_names(shipped_models())}")
 
 
 def shipped_models() -> list[Path]:
@@ -122,7 +123,7 @@ def _names(paths: Sequence[Path]) -> str:
 def _fitting_model(task: LiftedTask) -> Path:
     fitting = [path for path in shipped_models() if not task_fit_problems(read_metadata(path), task)]
     if not fitting:
-        raise input_error(
+        raise search_error(
             f"no shipped model fits domain {task.domain_name} (there are {_names(shipped_models())}): "
             "train one with gsp-train, or choose another heuristic"
         )

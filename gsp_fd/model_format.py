@@ -15,8 +15,7 @@ from typing import Any, Literal, Protocol, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError, search_error
 
 FORMAT_VERSION = 1
 PLAIN_ENCODER, RELAXED_PLAN_ENCODER = 1, 2
@@ -214,7 +213,7 @@ class ModelMetadata:
     def from_strings(cls, strings: Mapping[str, str], file: str | None = None) -> ModelMetadata:
         """Inverse of :meth:`to_strings`; keys of other tools are ignored. InputError names what is missing."""
         if f"{KEY_PREFIX}format_version" not in strings:
-            raise _error("this ONNX file is no gsp-fd model: it has no gsp_fd metadata", file)
+            raise search_error("this ONNX file is no gsp-fd model: it has no gsp_fd metadata", file)
         try:
             data = {
                 key[len(KEY_PREFIX) :]: json.loads(value)
@@ -223,14 +222,14 @@ class ModelMetadata:
             }
             version = int(data["format_version"])
             if version != FORMAT_VERSION:
-                raise _error(
+                raise search_error(
                     f"the model has format version {version}, this program reads version {FORMAT_VERSION}: "
                     "export its checkpoint again with this version of gsp-export",
                     file,
                 )
             encoder = data.get("encoder_version", PLAIN_ENCODER)
             if encoder not in (PLAIN_ENCODER, RELAXED_PLAN_ENCODER):
-                raise _error(
+                raise search_error(
                     f"the model was trained with version {encoder} of the encoder; this program knows {PLAIN_ENCODER}, "
                     f"{RELAXED_PLAN_ENCODER}: use the version of gsp-fd that trained it, or train it again",
                     file,
@@ -243,9 +242,9 @@ class ModelMetadata:
             known = {entry.name for entry in fields(cls)}
             return cls(**{key: value for key, value in data.items() if key in known})
         except InputError as error:
-            raise _error(error.message, file) from None
+            raise search_error(error.message, file) from None
         except (KeyError, TypeError, ValueError) as error:
-            raise _error(f"the model's metadata is damaged ({type(error).__name__}: {error})", file) from None
+            raise search_error(f"the model's metadata is damaged ({type(error).__name__}: {error})", file) from None
 
 
 def fit_problems(
@@ -298,7 +297,7 @@ def read_model(path: str | Path) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise _error(f"cannot read the model: {error.strerror}", str(path)) from None
+        raise search_error(f"cannot read the model: {error.strerror}", str(path)) from None
 
 
 def metadata_of(model: bytes, file: str | None = None) -> ModelMetadata:
@@ -315,11 +314,7 @@ def _parsed(model: bytes, parse: Callable[[bytes], Parsed], file: str | None) ->
     try:
         return parse(model)
     except (ValueError, IndexError):
-        raise _error("not an ONNX model, or a truncated one", file) from None
-
-
-def _error(message: str, file: str | None) -> InputError:
-    return InputError(message, file, exit_code=ExitCode.SEARCH_INPUT_ERROR)
+        raise search_error("not an ONNX model, or a truncated one", file) from None
 
 
 def _metadata_props(data: bytes) -> dict[str, str]:

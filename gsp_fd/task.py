@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gsp_fd import _core
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, search_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.pddl import Domain, LiftedTask, NotLifted, Problem, lifted_task, read_domain, read_problem
 from gsp_fd.translator import translate
@@ -198,7 +198,7 @@ def load_sas(sas_file: str | os.PathLike[str]) -> Task:
     try:
         data = Path(sas_file).read_bytes()
     except OSError as error:
-        raise InputError(str(error.strerror), name, exit_code=ExitCode.SEARCH_INPUT_ERROR) from None
+        raise search_error(str(error.strerror), name) from None
     task = Task(name=name, sas=data, sas_file=name)
     task.ground()
     return task

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.processes import OWN_MODULES_ONLY, limited
 
@@ -68,7 +68,7 @@ def translate(
         os.close(handle)
     except OSError as error:
         message = f"cannot write the SAS file: {error.strerror}"
-        raise InputError(message, str(sas_file), exit_code=ExitCode.DRIVER_INPUT_ERROR) from None
+        raise driver_error(message, sas_file) from None
     temporary = Path(name)
     seconds = max(1, int(time_limit + 0.001)) if time_limit is not None else 0
     command = [sys.executable, "-u", "-c", _BOOTSTRAP]

@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from gsp_fd.compare.comparison import Comparison
 from gsp_fd.compare.page import render
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
@@ -33,7 +34,7 @@ def main() -> None:
     groups = len(compare_records.DOMAINS) * len(compare_records.SPLITS) * len(compare_records.CONFIGURATIONS)
     results = compare_records.results(-(-options.results // groups))[: options.results]
     start = time.perf_counter()
-    text = render([compare_records.header()], results)
+    text = render(Comparison([compare_records.header()], results))
     print(
         f"{len(results)} results, {len(text.encode()) / 1e6:.1f} MB of HTML made in {time.perf_counter() - start:.2f} s"
     )

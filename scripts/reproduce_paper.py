@@ -20,8 +20,9 @@ from statistics import fmean
 from typing import Any
 
 from gsp_fd.common.errors import InputError
+from gsp_fd.compare.comparison import Comparison, Result, solved
 from gsp_fd.compare.results import read_results
-from gsp_fd.compare.tables import Comparison, Result, Table, mean, solved
+from gsp_fd.compare.tables import Table, mean
 
 PAPER_RESULTS = Path(__file__).with_name("paper_results.json")
 ATTRIBUTES = ("steps", "expansions")
@@ -118,7 +119,8 @@ def main() -> int:
         print("\n".join(describe(table) for table in tables))
         return 0
     try:
-        comparison = Comparison(read_results(options.results))
+        results = read_results(options.results)
+        comparison = Comparison(results.headers, results.results)
     except InputError as error:
         print(f"reproduce_paper.py: {error}", file=sys.stderr)
         return error.exit_code

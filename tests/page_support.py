@@ -10,6 +10,7 @@ from typing import Any
 import chromium
 import compare_records
 
+from gsp_fd.compare.comparison import Comparison
 from gsp_fd.compare.page import render
 
 HEADERS = [compare_records.header(problems=60)]
@@ -19,7 +20,7 @@ ROWS = "[...document.querySelectorAll('#{} tbody tr')].map(r => [...r.cells].map
 
 def save(folder: Path, results: list[dict[str, Any]], headers: list[dict[str, Any]] = HEADERS) -> Path:
     path = folder / "page.html"
-    path.write_text(render(headers, results), encoding="utf-8")
+    path.write_text(render(Comparison(headers, results)), encoding="utf-8")
     return path
 
 

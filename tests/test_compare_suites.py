@@ -14,12 +14,13 @@ import tasks
 from compare_support import tower_suite
 
 from gsp_fd.common.errors import InputError
+from gsp_fd.compare.comparison import Comparison
 from gsp_fd.compare.configurations import BUILT_IN, find_configurations, split_names
 from gsp_fd.compare.progress import Progress, duration
 from gsp_fd.compare.results import FILE_NAME, Results, ResultsWriter, read_results
 from gsp_fd.compare.runner import Job
 from gsp_fd.compare.suites import Selection, SuiteProblem, read_bounds, read_suites, with_bounds
-from gsp_fd.compare.tables import Comparison, Table, coverage_table, csv_text, latex, markdown, notes, pair_table
+from gsp_fd.compare.tables import Table, coverage_table, csv_text, latex, markdown, notes, pair_table, pair_tables
 from gsp_fd.fd_integration.run.options import Options
 from gsp_fd.training.instances import read_tasks
 
@@ -301,7 +302,7 @@ def comparison() -> Comparison:
         {**entry("", "hff_100%", "input-error", message="unreadable suite: gone"), "domain": "moon", "split": ""},
     ):
         results.add(dict(line))
-    return Comparison(results)
+    return Comparison(results.headers, results.results)
 
 
 def test_coverage_and_steps(comparison: Comparison) -> None:
@@ -314,7 +315,7 @@ def test_coverage_and_steps(comparison: Comparison) -> None:
 def test_pairs_count_problems_that_both_solved(comparison: Comparison) -> None:
     table = pair_table(comparison, "gsp-wastar", "hff_100%")
     assert table.rows == [["tower", "1", "12", "10", "100", "14"]]
-    assert comparison.reference() == "gsp-wastar"
+    assert [found.title for found in pair_tables(comparison, None)] == ["gsp-wastar and hff_100%"]
 
 
 def test_notes_tell_what_the_tables_leave_out(comparison: Comparison) -> None:
@@ -344,8 +345,8 @@ def test_table_as_text() -> None:
 def test_csv(comparison: Comparison) -> None:
     rows = list(csv.DictReader(io.StringIO(csv_text(comparison.results))))
     assert len(rows) == 6
-    assert rows[2]["message"] == "out of luck"
-    assert rows[2]["cost"] == ""
+    assert rows[4]["message"] == "out of luck"
+    assert rows[4]["cost"] == ""
     assert rows[0]["expansions"] == "12"
 
 

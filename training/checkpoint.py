@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import driver_error
 from gsp_fd.common.files import write_atomically
 from gsp_fd.model_format import EncodedBatch, ModelMetadata
 from gsp_fd.training.network import Kernel, RelationalNetwork
@@ -51,7 +50,7 @@ class Checkpoint:
             network.load_state_dict({name: torch.from_numpy(array) for name, array in self.weights.items()})
         except (RuntimeError, TypeError) as error:
             reason = " ".join(str(error).split())[:300]
-            raise _error(f"the checkpoint's weights do not match its network sizes: {reason}", file) from None
+            raise driver_error(f"the checkpoint's weights do not match its network sizes: {reason}", file) from None
         return network
 
 
@@ -87,9 +86,9 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         batches = _batches(groups["batches"], len(metadata.relations))
         return Checkpoint(metadata, groups["weights"], batches, groups["arrays"], content["state"])
     except OSError as error:
-        raise _error(f"cannot read the checkpoint: {error.strerror or error}", file) from None
+        raise driver_error(f"cannot read the checkpoint: {error.strerror or error}", file) from None
     except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
-        raise _error("not a gsp-fd checkpoint, or a damaged one", file) from None
+        raise driver_error("not a gsp-fd checkpoint, or a damaged one", file) from None
 
 
 def _batches(entries: Mapping[str, Array], relations: int) -> list[EncodedBatch]:
@@ -101,7 +100,3 @@ def _batches(entries: Mapping[str, Array], relations: int) -> list[EncodedBatch]
         )
         for i in range(count)
     ]
-
-
-def _error(message: str, file: str | None) -> InputError:
-    return InputError(message, file, exit_code=ExitCode.DRIVER_INPUT_ERROR)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import driver_error
 from gsp_fd.model_format import NetworkConfig
 
 
@@ -133,14 +132,14 @@ class TrainingConfig:
             raise config_error(f"relaxed_plan is {self.relaxed_plan!r}; it must be auto, yes or no")
         for name in ("budget", "lockstep", "batch_size", "replay", "target_sync", "minutes", "learning_rate"):
             if not getattr(self, name) > 0:
-                raise config_error(f"{name} must be positive")
+                raise driver_error(f"{name} must be positive")
         for name in ("by_size", "guided", "path_share", "learn_share", "average"):
             if not 0 <= getattr(self, name) <= 1:
-                raise config_error(f"{name} must lie between 0 and 1")
+                raise driver_error(f"{name} must lie between 0 and 1")
         if not 0 < self.checkpoint_every <= 60:
-            raise config_error("checkpoint_every must lie between 0 and 60 seconds")
+            raise driver_error("checkpoint_every must lie between 0 and 60 seconds")
         if not self.wastar_weights or len(self.pool_weights) != 3:
-            raise config_error("wastar_weights needs at least one number, pool_weights three")
+            raise driver_error("wastar_weights needs at least one number, pool_weights three")
 
     def network(self) -> NetworkConfig:
         """The part that concerns the network."""
@@ -152,8 +151,3 @@ class TrainingConfig:
         """Field names and types."""
         hints = get_type_hints(cls)
         return {field.name: hints[field.name] for field in fields(cls)}
-
-
-def config_error(message: str) -> InputError:
-    """A wrong hyper-parameter."""
-    return InputError(message, exit_code=ExitCode.DRIVER_INPUT_ERROR)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.generate import GENERATORS, domain_text, generate, generate_set
+from gsp_fd.common.errors import driver_error
+from gsp_fd.generate import GENERATORS, domain_text, generate
+from gsp_fd.generate.cli import write_set
 from gsp_fd.model import task_fit_problems
 from gsp_fd.model_format import ModelMetadata
 from gsp_fd.task import Task, load_pddl
@@ -63,14 +63,14 @@ def load_sets(
     to_learn, to_validate = make_instances(training, metadata), make_instances(validation, metadata)
     for instances, folder in ((to_learn, train), (to_validate, validate or train)):
         if not instances:
-            raise _error("the goal of every problem holds initially: there is nothing to learn", folder)
+            raise driver_error("the goal of every problem holds initially: there is nothing to learn", folder)
     return InstanceSets(metadata, training, validation, to_learn, to_validate, origin)
 
 
 def split(tasks: Sequence[Task], folder: Path) -> tuple[list[Task], list[Task]]:
     """(training, validation): by a hash of their names, a third of the larger half is left out for validation."""
     if len(tasks) < 2:
-        raise _error("there is only one problem, and no --validate: at least two are needed", folder)
+        raise driver_error("there is only one problem, and no --validate: at least two are needed", folder)
     by_size = sorted(tasks, key=lambda task: (_size(task), Path(task.name).name))
     larger = by_size[len(by_size) // 2 :]
     ranked = sorted(larger, key=lambda task: hashlib.sha256(Path(task.name).name.encode()).digest())
@@ -98,14 +98,7 @@ def known_generator(metadata: ModelMetadata) -> str | None:
 def _write_larger(name: str, training: Sequence[Task], seed: int, folder: Path) -> None:
     """Validation instances from the largest training size up; the folder appears complete or not at all."""
     largest = max(GENERATORS[name].smallest, *(_size(task) for task in training))
-    sizes = (largest, int(LARGEST_FACTOR * largest))
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
-        new = Path(scratch) / "set"
-        new.mkdir()
-        (new / "domain.pddl").write_text(domain_text(name))
-        for number, problem in enumerate(generate_set(name, GENERATED, sizes, seed, "even"), 1):
-            (new / f"p{number:02}.pddl").write_text(problem)
-        new.rename(folder)
+    write_set(name, GENERATED, (largest, int(LARGEST_FACTOR * largest)), seed, "even", folder)
 
 
 def _size(task: Task) -> int:
@@ -115,10 +108,6 @@ def _size(task: Task) -> int:
 
 def _check_exists(path: Path, what: str, *, folder: bool) -> None:
     if not path.exists():
-        raise _error(f"there is no such {what}", path)
+        raise driver_error(f"there is no such {what}", path)
     if path.is_dir() != folder:
-        raise _error(f"this is {'no' if folder else 'a'} folder; a {what} is needed", path)
-
-
-def _error(message: str, path: Path) -> InputError:
-    return InputError(message, str(path), exit_code=ExitCode.DRIVER_INPUT_ERROR)
+        raise driver_error(f"this is {'no' if folder else 'a'} folder; a {what} is needed", path)

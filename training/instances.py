@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gsp_fd import __version__, _core
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import problem_files
 from gsp_fd.model import relation_specs
@@ -40,7 +40,7 @@ def read_tasks(domain: Path, folder: Path) -> list[Task]:
     """All problems of a folder, by name."""
     files = problem_files(folder)
     if not files:
-        raise InputError("there is no problem file (*.pddl)", str(folder), exit_code=ExitCode.DRIVER_INPUT_ERROR)
+        raise driver_error("there is no problem file (*.pddl)", folder)
     tasks = []
     for file in files:
         task = load_pddl(domain, file)

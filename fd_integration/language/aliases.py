@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import driver_error
 from gsp_fd.common.spelling import near_miss
 
 
@@ -63,7 +62,7 @@ def alias_tokens(name: str) -> list[str]:
     """The search options that an alias stands for; InputError with exit code 36 if there is no such alias."""
     if name not in ALIASES:
         hint = near_miss(name, ALIASES) or f"; known are {', '.join(ALIASES)}"
-        raise InputError(f"unknown alias '{name}'{hint}", exit_code=ExitCode.DRIVER_INPUT_ERROR)
+        raise driver_error(f"unknown alias '{name}'{hint}")
     return list(ALIASES[name].tokens)
 
 

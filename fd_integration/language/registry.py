@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import search_error
 from gsp_fd.common.spelling import near_miss
 from gsp_fd.fd_integration.language.algorithms import ALGORITHMS, ITERATED, OPEN_LISTS, PRUNING_METHODS
 from gsp_fd.fd_integration.language.evaluators import COST_ADJUSTMENTS, EXPRESSIONS, HEURISTICS
@@ -67,7 +66,7 @@ def describe(names: Iterable[str] = ()) -> str:
     for name in chosen:
         if name.lower() not in FEATURES:
             message = f"there is no feature '{name}'{near_miss(name.lower(), FEATURES)}"
-            raise InputError(message, exit_code=ExitCode.SEARCH_INPUT_ERROR)
+            raise search_error(message)
     if chosen:
         return "\n\n".join(_describe(FEATURES[name.lower()]) for name in chosen)
     parts = []

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Union
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError, search_error
 
 MAX_DEPTH = 150
 """Deeper nesting is refused, so that no input can exhaust the interpreter's stack."""
@@ -52,9 +51,8 @@ class Source:
         first = max(0, position - start - 60)
         shown = line[first : position - start + 40]
         caret = " " * (position - start - first) + "^"
-        return InputError(
+        return search_error(
             f"{self.origin}, character {position + 1}: {message}\n  {shown}\n  {caret}",
-            exit_code=ExitCode.SEARCH_INPUT_ERROR,
         )
 
 

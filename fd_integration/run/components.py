@@ -9,7 +9,7 @@ from signal import SIGABRT, SIGKILL, SIGXCPU
 from typing import TYPE_CHECKING
 
 from gsp_fd.common.discovery import find_domain, looks_like_sas
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error, search_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.processes import limited
@@ -18,7 +18,7 @@ from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearc
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline, limit_address_space
 from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
-from gsp_fd.fd_integration.run.options import Options, driver_error
+from gsp_fd.fd_integration.run.options import Options
 from gsp_fd.fd_integration.run.plans import PlanFiles
 from gsp_fd.fd_integration.run.search import Run
 
@@ -163,7 +163,7 @@ class Components:
             write_atomically(path, data)
         except OSError as error:
             message = f"cannot write the SAS file: {error.strerror}"
-            raise InputError(message, str(path), exit_code=ExitCode.DRIVER_INPUT_ERROR) from None
+            raise driver_error(message, path) from None
 
     def start(self, nick: str, component: str, stdin: Path | None, command: list[str]) -> Deadline:
         """The lines that open a component, and its limits, which count from here."""
@@ -224,7 +224,7 @@ class Components:
         try:
             return self.interrupts.deferred(run.execute)(chosen.component)
         except _core.CoreInputError as error:
-            raise InputError(str(error.args[0]), exit_code=ExitCode.SEARCH_INPUT_ERROR) from None
+            raise search_error(str(error.args[0])) from None
         finally:
             self.interrupts.set_alarm(None)
             self.interrupts.forget()

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import driver_error, search_error
 from gsp_fd.common.spelling import near_miss
 from gsp_fd.fd_integration.language.aliases import alias_tokens
 from gsp_fd.fd_integration.language.features import EVALUATOR, AnyType, Component, EnumType
 from gsp_fd.fd_integration.language.registry import FEATURES, check_search, is_learned
 from gsp_fd.fd_integration.language.syntax import Call, Let, ListNode, Literal, Node, parse, to_text
-from gsp_fd.fd_integration.run.options import LEARNED_PARAMETERS, SEARCH_PARAMETERS, SELECTORS, Options, driver_error
+from gsp_fd.fd_integration.run.options import LEARNED_PARAMETERS, SEARCH_PARAMETERS, SELECTORS, Options
 
 SHORT_HEURISTICS = {short: feature.name for feature in FEATURES.values() for short in feature.short_names}
 DEFAULT_WEIGHT = 2
@@ -79,11 +78,6 @@ class CheckedSearch:
     def learned(self) -> bool:
         """Whether some feature is learned."""
         return is_learned(self.text)
-
-
-def search_error(message: str) -> InputError:
-    """An error in the options of the search: exit code 33."""
-    return InputError(message, exit_code=ExitCode.SEARCH_INPUT_ERROR)
 
 
 def check_combinations(options: Options) -> None:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError, driver_error, search_error
 from gsp_fd.common.quantities import parse_memory, parse_time
 from gsp_fd.common.spelling import near_miss
 from gsp_fd.fd_integration.run.limits import Limits
@@ -122,11 +121,6 @@ class Option:
     help: str
     metavar: str = ""
     parse: Callable[[str], Any] | None = None
-
-
-def driver_error(message: str) -> InputError:
-    """An error in the command line itself: exit code 36."""
-    return InputError(message, exit_code=ExitCode.DRIVER_INPUT_ERROR)
 
 
 def _number(minimum: int) -> Callable[[str], int]:
@@ -338,7 +332,7 @@ class _CommandLine:
             self.options.search_tokens.append(argument)
             self.position += 1
         else:
-            self.unknown(argument, lambda text: InputError(text, exit_code=ExitCode.SEARCH_INPUT_ERROR))
+            self.unknown(argument, lambda text: search_error(text))
 
     def follows_selector(self) -> bool:
         """``--search --if-unit-cost A --if-non-unit-cost B``: a value may stand behind a selector."""

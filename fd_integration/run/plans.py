@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError, search_error
 from gsp_fd.common.files import write_atomically
 from gsp_fd.validate import format_plan
 
@@ -76,7 +75,7 @@ class PlanFiles:
         return Path(f"{self.prefix}.{number}")
 
     def _error(self, message: str) -> InputError:
-        return InputError(f"plan file: {message}", str(self.prefix), exit_code=ExitCode.SEARCH_INPUT_ERROR)
+        return search_error(f"plan file: {message}", self.prefix)
 
 
 def _is_ordinary(path: Path) -> bool:

@@ -18,13 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.processes import PLANNER, run_guarded
 from gsp_fd.fd_integration.language.registry import is_learned
 from gsp_fd.fd_integration.run.limits import Limits
 from gsp_fd.fd_integration.run.log import Log
-from gsp_fd.fd_integration.run.options import Options, driver_error
+from gsp_fd.fd_integration.run.options import Options
 from gsp_fd.fd_integration.run.plans import PlanFiles
 from gsp_fd.pddl import read_domain, read_problem
 from gsp_fd.validate import Validation, parse_plan, validate_plan, validate_sas_plan

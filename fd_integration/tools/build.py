@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.processes import fast_downward_command, main_code
@@ -73,9 +73,8 @@ def find_real_build(place: Path | None = None) -> Path:
         if os.access(candidate / SEARCH, os.X_OK) and (candidate / SEARCH).is_file():
             return candidate.resolve()
     where = f"at {place}" if place else "on this machine"
-    raise InputError(
+    raise driver_error(
         f"found no built Fast Downward {where}: run pip install up-fast-downward, or name one by --fast-downward",
-        exit_code=ExitCode.DRIVER_INPUT_ERROR,
     )
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gsp_fd.common.discovery import find_domain
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError, search_error
 from gsp_fd.fd_integration.run.configuration import CheckedSearch
 from gsp_fd.fd_integration.run.options import parse_command_line
 
@@ -37,10 +36,9 @@ def find_pddl_files(
     if problem is None:
         for files in _driver_files():
             return files if domain is None else (Path(domain), files[1])
-        raise InputError(
+        raise search_error(
             "a learned heuristic needs the PDDL files, and this process got SAS only: say "
             f'gsp(domain="domain.pddl", problem="problem.pddl", …), or set {DOMAIN_VARIABLE} and {PROBLEM_VARIABLE}',
-            exit_code=ExitCode.SEARCH_INPUT_ERROR,
         )
     return Path(domain) if domain is not None else find_domain(Path(problem)), Path(problem)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from gsp_fd._core import CoreInputError
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, search_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.fd_integration.tools.pddl_files import find_pddl_files, load_lifted
@@ -30,7 +30,7 @@ def task_text(task: LiftedTask, model: Path) -> bytes:
     metadata = read_metadata(model)
     if problems := task_fit_problems(metadata, task):
         message = f"the model does not fit the task: {'; '.join(problems[:5])}"
-        raise InputError(message, str(model), exit_code=ExitCode.SEARCH_INPUT_ERROR)
+        raise search_error(message, str(model))
     lines = [
         ("gsp-task", FORMAT_VERSION),
         ("model", model.absolute()),
@@ -93,7 +93,7 @@ def _weights(metadata: ModelMetadata, model: Path) -> Lines:
         NativeNetwork(network, metadata.relations, arrays, kept=0)
     except CoreInputError as error:
         message = f"the model is damaged: {error.args[0]}"
-        raise InputError(message, str(model), exit_code=ExitCode.SEARCH_INPUT_ERROR) from None
+        raise search_error(message, model) from None
     yield "network", network.d, network.layers, network.pool
     yield from (("weights", name, array.astype(">f4").tobytes().hex()) for name, array in arrays.items())
 

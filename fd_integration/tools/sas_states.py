@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import search_error
 from gsp_fd.pddl import LiftedTask
 
 Atom = tuple[int, tuple[int, ...]]
@@ -42,7 +41,7 @@ def read_sas_head(lines: Iterable[bytes], file: str) -> SasHead:
         raise ValueError
     except (ValueError, StopIteration):
         message = "not a SAS file of version 3, as Fast Downward's translator writes it"
-        raise InputError(message, file, exit_code=ExitCode.SEARCH_INPUT_ERROR) from None
+        raise search_error(message, file) from None
 
 
 def _expect(source: Iterator[str], word: str | None) -> None:

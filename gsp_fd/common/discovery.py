@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 
 
@@ -37,9 +37,8 @@ def find_domain(problem: Path) -> Path:
         if candidate.exists():
             return candidate
     tried = ", ".join(dict.fromkeys(candidate.name for candidate in candidates))
-    raise InputError(
+    raise driver_error(
         f"found no domain file beside the problem (tried {tried}); give the domain first: "
         f"gsp-plan DOMAIN {problem.name}",
         str(problem),
-        exit_code=ExitCode.DRIVER_INPUT_ERROR,
     )

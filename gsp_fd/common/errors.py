@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gsp_fd.common.exit_codes import ExitCode
 
 
@@ -11,14 +13,14 @@ class InputError(Exception):
     def __init__(
         self,
         message: str,
-        file: str | None = None,
+        file: str | os.PathLike[str] | None = None,
         line: int | None = None,
         *,
         exit_code: ExitCode = ExitCode.TRANSLATE_INPUT_ERROR,
     ) -> None:
         super().__init__(message, file, line, exit_code)
         self.message = message
-        self.file = file
+        self.file = None if file is None else os.fspath(file)
         self.line = line
         self.exit_code = exit_code
 
@@ -34,3 +36,13 @@ class InputError(Exception):
 
 def _rebuild(kind: type[InputError], message: str, file: str | None, line: int | None, code: ExitCode) -> InputError:
     return kind(message, file, line, exit_code=code)
+
+
+def driver_error(message: str, file: str | os.PathLike[str] | None = None, line: int | None = None) -> InputError:
+    """A mistake in a command line, or in a file that is none of the task's: exit code 36."""
+    return InputError(message, file, line, exit_code=ExitCode.DRIVER_INPUT_ERROR)
+
+
+def search_error(message: str, file: str | os.PathLike[str] | None = None, line: int | None = None) -> InputError:
+    """A mistake in what the search gets, its options, models and SAS files: exit code 33."""
+    return InputError(message, file, line, exit_code=ExitCode.SEARCH_INPUT_ERROR)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.pddl.ast import Action, And, Atom, Condition, Domain, Equality, FunctionTerm, Not, Problem
 from gsp_fd.validate.sas import read_sas, run_sas
 from gsp_fd.validate.semantics import Change, Compiler, GroundAtom, Test, World
@@ -42,7 +41,7 @@ def parse_plan(text: str, file: str) -> list[str]:
         match = _PLAN_LINE.fullmatch(content)
         if match is None:
             message = f"expected an action such as (unstack b1 b2), got '{content[:60]}'"
-            raise InputError(message, file, number, exit_code=ExitCode.DRIVER_INPUT_ERROR)
+            raise driver_error(message, file, number)
         actions.append(" ".join(match.group(1).lower().split()))
     return actions
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import search_error
 
 Fact = tuple[int, int]
 """Variable and value."""
@@ -52,7 +51,7 @@ class _Lines:
 
     def fail(self, message: str) -> NoReturn:
         line = max(1, self.position)
-        raise InputError(message, self.file, line, exit_code=ExitCode.SEARCH_INPUT_ERROR)
+        raise search_error(message, self.file, line)
 
     def next(self) -> str:
         if self.position == len(self.lines):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.machine import usable_cores
 from gsp_fd.task import LimitReached, TranslationFailed
@@ -98,7 +98,7 @@ def _check_extra() -> None:
     needed = ("torch", "torch_geometric", "onnx", "onnxruntime")
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
-        raise _error(f"training needs {', '.join(missing)}: pip install 'gsp-fd[train]'")
+        raise driver_error(f"training needs {', '.join(missing)}: pip install 'gsp-fd[train]'")
 
 
 def _started(options: argparse.Namespace, command: str) -> Run:
@@ -111,7 +111,7 @@ def _started(options: argparse.Namespace, command: str) -> Run:
                if (value := getattr(options, name)) is not None}  # fmt: skip
     for name in ("domain", "train", "out"):
         if not (inputs.get(name) or getattr(options, name)):
-            raise _error(f"{option_of(name)} is missing (or --resume, to go on with a run)")
+            raise driver_error(f"{option_of(name)} is missing (or --resume, to go on with a run)")
     for name in ("domain", "train", "validate"):
         if inputs.get(name):
             inputs[name] = os.path.abspath(inputs[name])
@@ -133,7 +133,7 @@ def _resumed(options: argparse.Namespace) -> Run:
     fixed = [name for name in given if name not in RESUMABLE]
     fixed += [name for name in ("domain", "train", "validate", "out", "config", "seeds") if getattr(options, name)]
     if fixed:
-        raise _error(f"{option_of(fixed[0])} cannot change when a run is resumed; start a new one with --out")
+        raise driver_error(f"{option_of(fixed[0])} cannot change when a run is resumed; start a new one with --out")
     folder = RunFolder(options.resume)
     config, inputs = folder.read_config()
     config = make_config({**_values(config), **given})
@@ -162,7 +162,7 @@ def _check_inputs(inputs: RunInputs) -> None:
             raise InputError(f"there is no such {'file' if name == 'domain' else 'folder'} ({option_of(name)})", path,
                              exit_code=ExitCode.DRIVER_INPUT_ERROR)  # fmt: skip
     if inputs.workers and importlib.util.find_spec("ray") is None:
-        raise _error("--workers needs Ray: pip install 'gsp-fd[ray]', or say --workers 0")
+        raise driver_error("--workers needs Ray: pip install 'gsp-fd[ray]', or say --workers 0")
 
 
 def _natural(text: str) -> int:
@@ -175,10 +175,6 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)
-
-
-def _error(message: str) -> InputError:
-    return InputError(message, exit_code=ExitCode.DRIVER_INPUT_ERROR)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import driver_error
 from gsp_fd.common.files import write_atomically
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.run.settings import RunInputs, make_config, read_toml, to_toml
@@ -78,17 +77,17 @@ class RunFolder:
     def create(self, config: TrainingConfig, inputs: RunInputs) -> None:
         """Makes the folder, which must be new or empty, and writes the configuration."""
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-            raise self._error("this exists already: choose another --out, or go on with it by --resume")
+            raise driver_error("this exists already: choose another --out, or go on with it by --resume", self.path)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             write_atomically(self.config, to_toml(config, inputs).encode())
         except OSError as error:
-            raise self._error(f"cannot write there: {error.strerror}") from None
+            raise driver_error(f"cannot write there: {error.strerror}", self.path) from None
 
     def read_config(self) -> tuple[TrainingConfig, RunInputs]:
         """What :meth:`create` wrote. InputError if this is not the folder of a run."""
         if not self.config.is_file():
-            raise self._error("this is not the folder of a run: it has no config.toml")
+            raise driver_error("this is not the folder of a run: it has no config.toml", self.path)
         values, inputs = read_toml(self.config)
         return make_config(values, str(self.config)), RunInputs(**inputs)
 
@@ -103,6 +102,3 @@ class RunFolder:
         except (OSError, ValueError):
             return {}
         return status
-
-    def _error(self, message: str) -> InputError:
-        return InputError(message, str(self.path), exit_code=ExitCode.DRIVER_INPUT_ERROR)

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.export.writer import export_model, model_bytes
@@ -214,7 +214,7 @@ def _locked(folder: RunFolder) -> Iterator[None]:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             message = "another gsp-train is at work here"
-            raise InputError(message, str(folder.path), exit_code=ExitCode.DRIVER_INPUT_ERROR) from None
+            raise driver_error(message, str(folder.path)) from None
         yield
 
 

@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from gsp_fd.common.errors import InputError
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.training.config import TrainingConfig, documented
 
 RUN_TABLE = "run"
@@ -75,7 +74,7 @@ def make_config(values: Mapping[str, Any], file: str | None = None) -> TrainingC
     try:
         return TrainingConfig(**checked)
     except InputError as error:
-        raise _error(error.message, file) from None
+        raise driver_error(error.message, file) from None
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -87,12 +86,12 @@ def read_toml(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise _error(f"cannot read the configuration: {error.strerror}", str(path)) from None
+        raise driver_error(f"cannot read the configuration: {error.strerror}", path) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise _error(f"this is no TOML: {error}", str(path)) from None
+        raise driver_error(f"this is no TOML: {error}", path) from None
     inputs = values.pop(RUN_TABLE, {})
     if not isinstance(inputs, dict):
-        raise _error(f"{RUN_TABLE} must be a table", str(path))
+        raise driver_error(f"{RUN_TABLE} must be a table", path)
     kinds = {field.name: type(field.default) for field in fields(RunInputs)}
     _check_known(inputs, kinds, str(path))
     make_config(values, str(path))
@@ -129,23 +128,19 @@ def _checked(name: str, value: Any, kind: Any, file: str | None) -> Any:
     if get_origin(kind) is tuple:
         items = get_args(kind)
         if not isinstance(value, (list, tuple)) or (Ellipsis not in items and len(value) != len(items)):
-            raise _error(f"{name} must be a list of {'' if Ellipsis in items else f'{len(items)} '}numbers", file)
+            raise driver_error(f"{name} must be a list of {'' if Ellipsis in items else f'{len(items)} '}numbers", file)
         return tuple(_checked(name, item, items[0], file) for item in value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[kind]
-        raise _error(f"{name} is {value!r}; it must be {wanted}", file)
+        raise driver_error(f"{name} is {value!r}; it must be {wanted}", file)
     if isinstance(value, float) and not math.isfinite(value):
-        raise _error(f"{name} is {value}; it must be finite", file)
+        raise driver_error(f"{name} is {value}; it must be finite", file)
     return value
 
 
 def _check_known(values: Mapping[str, Any], known: Mapping[str, Any], file: str | None) -> None:
     unknown = [name for name in values if name not in known]
     if unknown:
-        raise _error(f"unknown key {', '.join(unknown)}; the keys are {', '.join(known)}", file)
-
-
-def _error(message: str, file: str | None) -> InputError:
-    return InputError(message, file, exit_code=ExitCode.DRIVER_INPUT_ERROR)
+        raise driver_error(f"unknown key {', '.join(unknown)}; the keys are {', '.join(known)}", file)
