@@ -36,6 +36,8 @@ class TrainingConfig:
     """Width of an embedding (paper: 32)."""
     layers: int = 8
     """Rounds of message passing (paper: not given)."""
+    message_hidden: int = 48
+    """A relation's MLP has arity * d hidden units, at most this many; 0: any number (paper: not given)."""
     aggregation: str = "max"
     """max, smoothmax or logsumexp (paper: smoothmax)."""
     alpha: float = 8.0
