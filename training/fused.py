@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -102,7 +103,8 @@ class Plan:
         assert kernel is not None
         self.slots, self.config, self.nodes = slots, config, nodes
         arities = [arity for arity, _ in slots]
-        self._order = {arity: i for i, arity in enumerate(sorted(set(arities)))}
+        self._stack = np.unique(arities, return_inverse=True)[1]
+        self._number = np.array([number for _, number in slots], np.int64)
         sizes = torch.tensor([arities, [config.hidden_of(arity) for arity in arities], counts], dtype=torch.int64)
         atoms = torch.empty(3, len(index), dtype=torch.int32)
         computed = torch.empty(nodes, dtype=torch.int32)
@@ -159,11 +161,11 @@ class Plan:
         for name, tensor in zip(SHARED, weights, strict=False):
             setattr(call, prefix + name, tensor.data_ptr())
         for i, name in enumerate(STACKED):
-            stacks = [(stack.data_ptr(), 4 * stack.stride(0)) for stack in weights[len(SHARED) + i :: len(STACKED)]]
-            places = [(stacks[self._order[arity]], number) for arity, number in self.slots]
-            pointers = (_Pointer * len(places))(*(start + number * step for (start, step), number in places))
+            stacks = weights[len(SHARED) + i :: len(STACKED)]
+            places = np.array([(stack.data_ptr(), 4 * stack.stride(0)) for stack in stacks], np.int64)[self._stack]
+            pointers = places[:, 0] + places[:, 1] * self._number
             call.alive.append(pointers)
-            setattr(call, prefix + name, ctypes.addressof(pointers))
+            setattr(call, prefix + name, pointers.ctypes.data)
 
 
 class Buffers:

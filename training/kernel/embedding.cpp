@@ -6,8 +6,7 @@
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <memory>
+#include <new>
 #include <unordered_map>
 #include <vector>
 
@@ -95,9 +94,14 @@ std::vector<Relation> relations_of(const Call &g) {
     return result;
 }
 
-std::unique_ptr<float[]> scratch(i64 size) { return std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(size)); }
-
-std::size_t bytes(i64 floats) { return sizeof(float) * static_cast<std::size_t>(floats); }
+// Memory for this many floats, not set, at a multiple of the longest vector: loads across cache lines cost twice.
+struct Aligned {
+    explicit Aligned(i64 size) : data(static_cast<float *>(::operator new(sizeof(float) * size, ALIGNMENT))) {}
+    Aligned(const Aligned &) = delete;
+    ~Aligned() { ::operator delete(data, ALIGNMENT); }
+    static constexpr std::align_val_t ALIGNMENT{64};
+    float *const data;
+};
 
 // to[columns, rows] = from[rows, columns] transposed, or += that.
 void transpose(i64 rows, i64 columns, const float *from, float *to, bool accumulate = false) {
