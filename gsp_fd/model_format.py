@@ -61,7 +61,7 @@ class NetworkConfig:
     layers: int = 8
     """Rounds of message passing, with shared weights (paper: not given; 8 suffice for the IPC domains)."""
     message_hidden: int = 0
-    """Hidden units of a relation's MLP; 0 means arity * d (paper: not given)."""
+    """A relation's MLP has arity * d hidden units, at most this many; 0 means any number (paper: not given)."""
     aggregation: Aggregation = "max"
     """``max``: true maximum, whatever the number of messages; ``smoothmax``: softmax-weighted mean, which many low
     messages pull down; ``logsumexp``: log-sum-exp / alpha, which grows by log(n) / alpha with n equal messages
@@ -96,7 +96,7 @@ class NetworkConfig:
 
     def hidden_of(self, arity: int) -> int:
         """Hidden units of the MLP of a relation of this arity."""
-        return self.message_hidden or arity * self.d
+        return min(arity * self.d, self.message_hidden or arity * self.d)
 
 
 @dataclass(frozen=True, slots=True)

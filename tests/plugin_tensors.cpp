@@ -27,7 +27,7 @@ int main(int, char **argv) {
         space.applicable(operators);
         if (space.is_goal() || operators.empty()) break;
         for (int32_t op : operators) successors.push_back(space.apply(op));
-        encoder.append_state(space, state, operators, batch);
+        encoder.append_state(space, state, operators, {}, batch);
         state = successors[step % successors.size()];
     }
     for (const auto &relation : batch.relations) print(relation);

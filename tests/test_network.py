@@ -117,29 +117,71 @@ def test_equals_the_equations(config: NetworkConfig) -> None:
         np.testing.assert_allclose(q_of(network, batch), expected, rtol=1e-4, atol=1e-5)
 
 
+def assert_kernel_equals_torch(kernel: RelationalNetwork, encoded: EncodedBatch) -> None:
+    """Values and gradients of all parameters."""
+    reference = copy.deepcopy(kernel)
+    reference.kernel = "torch"
+    batch = GraphBatch.from_encoded(encoded)
+    results = []
+    for network in (kernel, reference):
+        network.zero_grad()
+        q = network(batch)
+        (q * torch.linspace(-1, 2, len(q))).sum().backward()
+        results.append((q.detach(), {name: p.grad for name, p in network.named_parameters()}))
+    torch.testing.assert_close(results[0][0], results[1][0], rtol=1e-5, atol=1e-5)
+    for name, expected in results[1][1].items():
+        actual = results[0][1][name]
+        if expected is None:  # torch never saw this arity; the kernel says zero
+            assert actual is None or not actual.any(), name
+            continue
+        assert actual is not None, name
+        scale = max(1.0, float(expected.abs().max()))
+        torch.testing.assert_close(actual / scale, expected / scale, rtol=1e-5, atol=1e-5, msg=name)
+
+
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"{c.aggregation}-{c.pool}")
 def test_fused_kernel_equals_torch(config: NetworkConfig) -> None:
     needs_kernel()
-    kernel = RelationalNetwork(RELATIONS, config)
-    reference = copy.deepcopy(kernel)
-    reference.kernel = "torch"
+    network = RelationalNetwork(RELATIONS, config)
     for encoded in random_batches(RELATIONS):
-        batch = GraphBatch.from_encoded(encoded)
-        results = []
-        for network in (kernel, reference):
-            network.zero_grad()
-            q = network(batch)
-            (q * torch.linspace(-1, 2, len(q))).sum().backward()
-            results.append((q.detach(), {name: p.grad for name, p in network.named_parameters()}))
-        torch.testing.assert_close(results[0][0], results[1][0], rtol=1e-5, atol=1e-5)
-        for name, expected in results[1][1].items():
-            actual = results[0][1][name]
-            if expected is None:  # torch never saw this arity; the kernel says zero
-                assert actual is None or not actual.any(), name
-                continue
-            assert actual is not None, name
-            scale = max(1.0, float(expected.abs().max()))
-            torch.testing.assert_close(actual / scale, expected / scale, rtol=1e-5, atol=1e-5, msg=name)
+        assert_kernel_equals_torch(network, encoded)
+
+
+@pytest.mark.parametrize("lanes", [1, 8, 16])
+@pytest.mark.parametrize("aggregation", ["max", "smoothmax", "logsumexp"])
+def test_fused_kernel_with_all_instruction_sets(
+    monkeypatch: pytest.MonkeyPatch, aggregation: Aggregation, lanes: int
+) -> None:
+    """Where the processor lacks one, the next smaller takes its place. The widest MLP has three vectors of 16."""
+    needs_kernel()
+    monkeypatch.setattr(fused, "MOST_LANES", lanes)
+    network = RelationalNetwork(RELATIONS, NetworkConfig(d=16, layers=3, message_hidden=48, aggregation=aggregation))
+    for parameter in network.parameters():  # layer norm starts as the identity, which would hide a mistake
+        torch.nn.init.normal_(parameter, std=0.3)
+    assert_kernel_equals_torch(network, random_batch(RELATIONS, np.random.default_rng(7), states=20))
+
+
+@pytest.mark.parametrize("aggregation", ["max", "smoothmax"])
+def test_fused_kernel_with_nodes_that_cannot_be_told_apart(aggregation: Aggregation) -> None:
+    """Nodes without links, in no, one or two unary relations; the kernel computes one of each kind."""
+    needs_kernel()
+    relations = (("wall", 1), ("cell", 1), ("next", 2), ("action@move", 2))
+    walls, cells = np.arange(3, 25), np.arange(11, 40)
+    atoms = (walls[:, None], cells[:, None], np.array([[0, 1], [1, 2], [2, 30]]), np.array([[41, 0], [42, 30]]))
+    batch = EncodedBatch(
+        tuple(atoms), np.repeat([0, 1], [43, 5]), np.array([41, 42]), np.array([0, 0]), np.array([43, 5], np.float32)
+    )
+    network = RelationalNetwork(relations, NetworkConfig(d=16, layers=3, aggregation=aggregation))
+    assert_kernel_equals_torch(network, batch)
+
+
+def test_fused_kernel_forgets_what_backward_has_read() -> None:
+    needs_kernel()
+    network = RelationalNetwork(RELATIONS, NetworkConfig(d=8, layers=2))
+    total = network(GraphBatch.from_encoded(random_batches(RELATIONS)[2])).sum()
+    total.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="second time"):
+        total.backward()
 
 
 @pytest.mark.parametrize("aggregation", ["smoothmax", "logsumexp"])
@@ -171,9 +213,10 @@ def test_fused_kernel_takes_other_integers_and_refuses_nodes_that_are_not_there(
     batch = random_batches(RELATIONS)[2]
     narrow = replace(batch, relations=tuple(atoms.astype(np.int32) for atoms in batch.relations))
     np.testing.assert_array_equal(q_of(network, narrow), q_of(network, batch))
-    broken = replace(batch, relations=(batch.relations[0] + len(batch.node_state), *batch.relations[1:]))
-    with pytest.raises(IndexError, match=r"an atom refers to node \d+ of \d+"):
-        q_of(network, broken)
+    for shift in (len(batch.node_state), -100_000):
+        broken = replace(batch, relations=(batch.relations[0] + shift, *batch.relations[1:]))
+        with pytest.raises(IndexError, match=r"an atom refers to node -?\d+ of \d+"):
+            q_of(network, broken)
 
 
 def test_width_that_the_kernel_cannot_take() -> None:

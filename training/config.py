@@ -35,8 +35,8 @@ class TrainingConfig:
     """Width of an embedding (paper: 32)."""
     layers: int = 8
     """Rounds of message passing (paper: not given)."""
-    message_hidden: int = 0
-    """Hidden units of a relation's MLP; 0: its arity times d (paper: not given)."""
+    message_hidden: int = 48
+    """A relation's MLP has arity * d hidden units, at most this many; 0: any number (paper: not given)."""
     aggregation: str = "max"
     """max, smoothmax or logsumexp (paper: smoothmax)."""
     alpha: float = 8.0
@@ -129,7 +129,7 @@ class TrainingConfig:
     def __post_init__(self) -> None:
         self.network()
         if self.relaxed_plan not in ("auto", "yes", "no"):
-            raise config_error(f"relaxed_plan is {self.relaxed_plan!r}; it must be auto, yes or no")
+            raise driver_error(f"relaxed_plan is {self.relaxed_plan!r}; it must be auto, yes or no")
         for name in ("budget", "lockstep", "batch_size", "replay", "target_sync", "minutes", "learning_rate"):
             if not getattr(self, name) > 0:
                 raise driver_error(f"{name} must be positive")

@@ -1,18 +1,19 @@
-"""The fused CPU kernel for message passing (``kernel/message_passing.cpp``) as a torch function.
+"""The fused CPU kernel (``kernel/embedding.cpp``) as a torch function: all layers of the relational network.
 
-It computes what :func:`gsp_fd.training.network.grouped_messages` computes, for float32 on the CPU, in one pass over
-the atoms. Where the library was not built, or on another device, the network uses the grouped torch operations.
+It computes what :meth:`gsp_fd.training.network.RelationalNetwork.embed` computes with torch operations, for float32 on
+the CPU. Where the library was not built, or on another device, the network uses the torch operations.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,24 +24,36 @@ from gsp_fd.model_format import EXPONENT_LIMIT, Aggregation, NetworkConfig
 LIBRARY_VARIABLE = "GSP_KERNEL"
 AGGREGATIONS: tuple[Aggregation, ...] = ("max", "smoothmax", "logsumexp")
 LANES = 8
-KERNEL_VERSION = 2
+"""All widths must be multiples of this."""
+MOST_LANES = 16
+"""Floats of the longest vectors that the kernel may use; below 8 it does without vector instructions."""
+KERNEL_VERSION = 3
+SHARED = ("update_w1", "update_b1", "update_w2", "norm_weight", "norm_bias")
+"""Weights that all relations share."""
+STACKED = ("w1", "b1", "w2")
+"""Weights of the relations' MLPs, stacked by arity."""
 
 _Pointer = ctypes.c_void_p
 
 
 class _Call(ctypes.Structure):
-    """Mirrors ``struct Call`` of the kernel; ``arrays`` keeps the arrays of pointers alive."""
+    """Mirrors ``struct Call`` of the kernel; ``alive`` keeps arrays that it points to."""
 
-    arrays: Mapping[str, ctypes.Array[_Pointer]]
+    alive: list[Any]
 
     _fields_ = [
-        *((name, _Pointer) for name in ("x", "arity", "hidden", "count", "index", "w1", "b1", "w2")),
-        *((name, _Pointer) for name in ("pre", "message", "sum", "out", "grad", "gx")),
-        *((name, _Pointer) for name in ("gw1", "gb1", "gw2")),
-        *((name, ctypes.c_int64) for name in ("nodes", "d", "relations")),
+        *((name, ctypes.c_int64) for name in ("batch_nodes", "d", "layers", "relations")),
+        *((name, _Pointer) for name in ("arity", "hidden")),
+        *((name, ctypes.c_int64) for name in ("nodes", "rows", "units")),
+        *((name, _Pointer) for name in ("count", "computed", "node", "slot", "slot_node", "slot_end")),
+        *((name, _Pointer) for name in (*STACKED, *SHARED, "result", "x", "aggregate", "sum", "winner", "message")),
+        *((name, _Pointer) for name in ("pre", "update_pre", "update_sum", "grad")),
+        *((f"g{name}", _Pointer) for name in (*STACKED, *SHARED)),
         ("alpha", ctypes.c_float),
         ("limit", ctypes.c_float),
         ("aggregation", ctypes.c_int),
+        ("keep", ctypes.c_int),
+        ("lanes", ctypes.c_int),
     ]
 
 
@@ -56,118 +69,166 @@ def library() -> ctypes.CDLL | None:
             loaded = ctypes.CDLL(str(path))
             if not hasattr(loaded, "gsp_kernel_version") or loaded.gsp_kernel_version() != KERNEL_VERSION:
                 raise InputError("the fused kernel is of another version than the package: build it again", str(path))
-            for function in (loaded.gsp_messages_forward, loaded.gsp_messages_backward):
+            for function in (loaded.gsp_embed, loaded.gsp_embed_backward):
                 function.argtypes = [ctypes.POINTER(_Call)]
                 function.restype = None
+            loaded.gsp_plan.argtypes = [ctypes.POINTER(_Call), _Pointer]
+            loaded.gsp_plan.restype = ctypes.c_int64
             return loaded
     return None
 
 
-def usable(x: Tensor, config: NetworkConfig) -> bool:
-    """Whether the kernel can take these embeddings [N, d]."""
+def usable(weight: Tensor, config: NetworkConfig) -> bool:
+    """Whether the kernel can compute a network with such weights."""
     whole = config.d % LANES == 0 and config.message_hidden % LANES == 0
-    return whole and x.device.type == "cpu" and x.dtype == torch.float32 and library() is not None
+    return whole and weight.device.type == "cpu" and weight.dtype == torch.float32 and library() is not None
 
 
-class MessagePlan:
-    """What all layers of one forward pass share: the atoms, and where each relation's weights lie.
+class Plan:
+    """What the passes over one batch share: its atoms, and where each relation's weights lie.
 
-    index: node of every argument of every atom, relation by relation [rows]; counts: atoms per relation;
+    index: node of every argument of every atom, relation by relation [rows]; counts: atoms per relation; nodes: N;
     slots: per relation (arity, position among the relations of that arity).
     """
 
     def __init__(
-        self, index: Tensor, counts: Sequence[int], slots: Sequence[tuple[int, int]], config: NetworkConfig
+        self,
+        index: Tensor,
+        counts: Sequence[int],
+        nodes: int,
+        slots: Sequence[tuple[int, int]],
+        config: NetworkConfig,
     ) -> None:
-        self.index = index.to(torch.int64).contiguous()
-        self.reach = int(self.index.max()) + 1 if len(index) else 0
-        self.slots = slots
-        self.config = config
-        hidden = [config.hidden_of(arity) for arity, _ in slots]
-        self.units = sum(count * width for count, width in zip(counts, hidden, strict=True))
-        self.arity = torch.tensor([arity for arity, _ in slots], dtype=torch.int64)
-        self.hidden = torch.tensor(hidden, dtype=torch.int64)
-        self.count = torch.tensor(counts, dtype=torch.int64)
-        self._transposed: dict[str, list[Tensor]] = {}
-        self.order = {arity: i for i, arity in enumerate(sorted({arity for arity, _ in slots}))}
-
-    def pointers(self, stacks: Sequence[Tensor]) -> ctypes.Array[_Pointer]:
-        """The address of every relation's part of arrays that are stacked, one stack per arity in ascending order."""
-        places = [(stack.data_ptr(), 4 * stack.stride(0)) for stack in stacks]
-        addresses = (places[self.order[arity]][0] + slot * places[self.order[arity]][1] for arity, slot in self.slots)
-        return (_Pointer * len(self.slots))(*addresses)
-
-    def transposed(self, weights: Sequence[Tensor]) -> dict[str, list[Tensor]]:
-        """w1 and w2 [K, out, in], made once for the backward passes of all layers."""
-        if not self._transposed:
-            for name, stacks in (("w1", weights[0::3]), ("w2", weights[2::3])):
-                self._transposed[name] = [stack.transpose(1, 2).contiguous() for stack in stacks]
-        return self._transposed
-
-    def call(self, nodes: int, stacks: Mapping[str, Sequence[Tensor]], **tensors: Tensor | None) -> _Call:
-        """The argument of the kernel, which trusts it; the caller keeps all tensors alive."""
-        if self.reach > nodes:
-            raise IndexError(f"an atom refers to node {self.reach - 1} of {nodes}")
-        call = _Call(
-            arity=self.arity.data_ptr(),
-            hidden=self.hidden.data_ptr(),
-            count=self.count.data_ptr(),
-            index=self.index.data_ptr(),
-            nodes=nodes,
-            d=self.config.d,
-            relations=len(self.slots),
-            alpha=self.config.alpha,
-            limit=EXPONENT_LIMIT,
-            aggregation=AGGREGATIONS.index(self.config.aggregation),
-        )
-        call.arrays = {name: self.pointers(stack) for name, stack in stacks.items()}
-        for name, array in call.arrays.items():
-            setattr(call, name, ctypes.addressof(array))
-        for name, tensor in tensors.items():
-            setattr(call, name, None if tensor is None else tensor.data_ptr())
-        return call
-
-
-class FusedMessages(torch.autograd.Function):
-    """(x [N, d], plan, first, w1, b1, w2 of each arity, stacked) -> aggregated messages [N, d].
-
-    ``first`` promises that x is 0, as it is in the first layer: each relation then has one message per position.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, plan: MessagePlan, first: bool, *weights: Tensor) -> Tensor:
         kernel = library()
         assert kernel is not None
-        x = x.contiguous()
-        rows = plan.index.shape[0]
-        keep = any(ctx.needs_input_grad)
-        pre = x.new_empty(plan.units) if keep and not first else None
-        message = x.new_empty(rows, plan.config.d) if keep else None
-        total, out = torch.empty_like(x), torch.empty_like(x)
-        stacks = {"w1": weights[0::3], "b1": weights[1::3], "w2": weights[2::3]}
-        kept = {"x": None if first else x, "pre": pre, "message": message, "sum": total, "out": out}
-        kernel.gsp_messages_forward(ctypes.byref(plan.call(x.shape[0], stacks, **kept)))
+        self.slots, self.config, self.nodes = slots, config, nodes
+        arities = [arity for arity, _ in slots]
+        self._stack = np.unique(arities, return_inverse=True)[1]
+        self._number = np.array([number for _, number in slots], np.int64)
+        sizes = torch.tensor([arities, [config.hidden_of(arity) for arity in arities], counts], dtype=torch.int64)
+        atoms = torch.empty(3, len(index), dtype=torch.int32)
+        computed = torch.empty(nodes, dtype=torch.int32)
+        slot_end = torch.empty(sum(arities), dtype=torch.int64)
+        self._arrays = sizes, atoms, computed, slot_end
+        arity, hidden, count, node, slot, slot_node = (part.data_ptr() for part in (*sizes, *atoms))
+        self._call = _Call(
+            batch_nodes=nodes,
+            d=config.d,
+            layers=config.layers,
+            relations=len(slots),
+            arity=arity,
+            hidden=hidden,
+            count=count,
+            computed=computed.data_ptr(),
+            node=node,
+            slot=slot,
+            slot_node=slot_node,
+            slot_end=slot_end.data_ptr(),
+            alpha=config.alpha,
+            limit=EXPONENT_LIMIT,
+            aggregation=AGGREGATIONS.index(config.aggregation),
+            lanes=MOST_LANES,
+        )
+        index = index.to(torch.int64).contiguous()
+        wrong = kernel.gsp_plan(ctypes.byref(self._call), index.data_ptr())
+        if wrong >= 0:
+            raise IndexError(f"an atom refers to node {int(index[wrong])} of {nodes}")
+
+    def call(self, keep: bool, buffer: Tensor) -> _Call:
+        """The argument of the kernel, which trusts it, with its arrays in a buffer; the caller keeps that alive."""
+        call = _Call.from_buffer_copy(self._call)
+        call.alive, call.keep = [], keep
+        place = buffer.data_ptr()
+        for name, size in self.layout(keep).items():
+            setattr(call, name, place)
+            place += 4 * size
+        return call
+
+    def layout(self, keep: bool) -> dict[str, int]:
+        """Sizes of the arrays of a forward pass, all of four-byte numbers; ``keep``: for a backward pass."""
+        maximum, layers = self.config.aggregation == "max", self.config.layers if keep else 1
+        size = self._call.nodes * self.config.d
+        sizes = {"x": max(2, layers) * size, "aggregate": layers * size, "update_sum": layers * size}
+        if not maximum:
+            sizes["sum"] = layers * size
         if keep:
-            ctx.plan, ctx.first = plan, first
-            ctx.save_for_backward(x, pre, message, total, out, *weights)
-        return out
+            sizes |= {"pre": (layers - 1) * self._call.units, "update_pre": 2 * layers * size}
+            sizes |= {"winner": layers * size} if maximum else {"message": layers * self._call.rows * self.config.d}
+        return sizes
+
+    def add_weights(self, call: _Call, weights: Sequence[Tensor], prefix: str = "") -> None:
+        """Puts the addresses of the weights (SHARED, then STACKED of each arity in ascending order) into a call."""
+        for name, tensor in zip(SHARED, weights, strict=False):
+            setattr(call, prefix + name, tensor.data_ptr())
+        for i, name in enumerate(STACKED):
+            stacks = weights[len(SHARED) + i :: len(STACKED)]
+            places = np.array([(stack.data_ptr(), 4 * stack.stride(0)) for stack in stacks], np.int64)[self._stack]
+            pointers = places[:, 0] + places[:, 1] * self._number
+            call.alive.append(pointers)
+            setattr(call, prefix + name, pointers.ctypes.data)
+
+
+class Buffers:
+    """Memory for the passes, used again and again: fresh pages would cost as much as the arithmetic on them."""
+
+    def __init__(self) -> None:
+        self._free: list[Tensor] = []
+
+    def take(self, size: int) -> Tensor:
+        """At least this many floats."""
+        while self._free:
+            buffer = self._free.pop()
+            if len(buffer) >= size:
+                return buffer
+        return torch.empty(size + size // 4)
+
+    def give(self, buffer: Tensor) -> None:
+        """Back, for another pass."""
+        self._free.append(buffer)
+
+
+class FusedEmbedding(torch.autograd.Function):
+    """(plan, weights as in :meth:`Plan.add_weights`) -> embeddings after the last layer [N, d]."""
+
+    buffers = Buffers()
+
+    @staticmethod
+    def forward(ctx: Any, plan: Plan, *weights: Tensor) -> Tensor:
+        kernel = library()
+        assert kernel is not None
+        keep = any(ctx.needs_input_grad)
+        buffer = FusedEmbedding.buffers.take(sum(plan.layout(keep).values()))
+        result = torch.empty(plan.nodes, plan.config.d)
+        call = plan.call(keep, buffer)
+        call.result = result.data_ptr()
+        plan.add_weights(call, weights)
+        kernel.gsp_embed(ctypes.byref(call))
+        if keep:
+            ctx.plan, ctx.buffer = plan, buffer
+            ctx.save_for_backward(*weights)
+        else:
+            FusedEmbedding.buffers.give(buffer)
+        return result
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         kernel = library()
         assert kernel is not None
-        plan: MessagePlan = ctx.plan
-        x, pre, message, total, out, *weights = ctx.saved_tensors
-        grad = grads[0].contiguous()
-        gx = None if ctx.first else torch.empty_like(x)
+        if ctx.buffer is None:
+            raise RuntimeError("trying to go backward through the network a second time")
+        plan: Plan = ctx.plan
+        weights = ctx.saved_tensors
         gradients = [torch.zeros_like(weight) for weight in weights]
-        stacks = {"b1": weights[1::3], **plan.transposed(weights)}
-        stacks |= {"gw1": gradients[0::3], "gb1": gradients[1::3], "gw2": gradients[2::3]}
-        kept = {"x": None if ctx.first else x, "pre": pre, "message": message, "sum": total, "out": out}
-        call = plan.call(x.shape[0], stacks, grad=grad, gx=gx, **kept)
-        kernel.gsp_messages_backward(ctypes.byref(call))
-        return gx, None, None, *gradients
+        grad = grads[0].contiguous()
+        call = plan.call(True, ctx.buffer)
+        call.grad = grad.data_ptr()
+        plan.add_weights(call, weights)
+        plan.add_weights(call, gradients, "g")
+        kernel.gsp_embed_backward(ctypes.byref(call))
+        FusedEmbedding.buffers.give(ctx.buffer)
+        ctx.buffer = None
+        return None, *gradients
 
 
-fused_messages: Callable[..., Tensor] = FusedMessages.apply
-"""(x [N, d], plan, first, w1, b1, w2 of each arity, stacked) -> aggregated messages [N, d]."""
+fused_embedding: Callable[..., Tensor] = FusedEmbedding.apply
+"""(plan, weights as in :meth:`Plan.add_weights`) -> embeddings after the last layer [N, d]."""

@@ -24,7 +24,7 @@ from torch_geometric.utils import scatter
 
 from gsp_fd import _core
 from gsp_fd.model_format import EXPONENT_LIMIT, EncodedBatch, NetworkConfig
-from gsp_fd.training.fused import MessagePlan, fused_messages, usable
+from gsp_fd.training.fused import Plan, fused_embedding, usable
 
 Kernel = Literal["auto", "torch"]
 PHI_SCALE = 0.3
@@ -127,14 +127,12 @@ class RelationalNetwork(nn.Module):
 
     def embed(self, batch: GraphBatch) -> Tensor:
         """Embeddings X_L [N, d]."""
+        nodes = batch.node_state.shape[0]
         stacked = [weight for stack in self.stacks().values() for weight in (stack.w1, stack.b1, stack.w2)]
-        x = stacked[0].new_zeros(batch.node_state.shape[0], self.config.d)
-        if self.kernel == "auto" and usable(x, self.config):
-            config = self.config
-            plan = MessagePlan(batch.index, batch.counts, self.slots, config)
-            for layer in range(config.layers):
-                x = self._updated(x, fused_messages(x, plan, layer == 0, *stacked))
-            return x
+        if self.kernel == "auto" and usable(stacked[0], self.config):
+            plan = Plan(batch.index, batch.counts, nodes, self.slots, self.config)
+            return fused_embedding(plan, *self.update.parameters(), *self.norm.parameters(), *stacked)
+        x = stacked[0].new_zeros(nodes, self.config.d)
         weights = self.relation_weights()
         for _ in range(self.config.layers):
             x = self._updated(x, self.grouped_messages(x, batch, weights))

@@ -94,8 +94,10 @@ class Learner:
         self.optimizer = torch.optim.Adam(
             [{"params": group, "lr": rate} for group, rate in zip(groups, self.rates, strict=True)],
             betas=(0.9, 0.99),
-            foreach=True,
+            fused=True,
         )
+        self._parameters: list[torch.Tensor] = list(self.network.parameters())
+        self._averages: list[torch.Tensor] = list(self.average.parameters())
         self.replay = Replay(config.replay)
         self.paths = Replay(config.replay)
         self.rng = random.Random(config.seed + 1)
@@ -134,7 +136,7 @@ class Learner:
         loss = functional.smooth_l1_loss(values, targets) if config.huber else functional.mse_loss(values, targets)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.network.parameters(), config.gradient_clip, foreach=True)
+        nn.utils.clip_grad_norm_(self._parameters, config.gradient_clip, foreach=True)
         self.optimizer.step()
         self.steps += 1
         value = loss.item()
@@ -175,7 +177,7 @@ class Learner:
     def _follow(self) -> None:
         """Moves the average, and now and then the target."""
         decay = min(self.config.average, (self.steps + 1) / (self.steps + 10))
-        torch._foreach_lerp_(list(self.average.parameters()), list(self.network.parameters()), 1 - decay)
+        torch._foreach_lerp_(self._averages, self._parameters, 1 - decay)
         if self.steps % self.config.target_sync == 0:
             self.target.load_state_dict(self.network.state_dict())
 
