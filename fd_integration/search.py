@@ -102,6 +102,9 @@ class Run:
             self.interrupts.wait_in(learned.of_states)
             self.interrupts.wait_in(learned.of_operators)
             self.log.search(f"Model: {learned.model.describe()}")
+            if learned.unseen:
+                relations = ", ".join(learned.unseen)
+                self.log.search(f"Warning: the problem has what the model never saw in training: {relations}")
         self.interrupts.set_alarm(None)
         result = self.interrupts.allowed(self.context.core.search)(
             space,

@@ -85,6 +85,24 @@ def task_fit_problems(metadata: ModelMetadata, task: LiftedTask) -> list[str]:
     )
 
 
+def present_relations(task: LiftedTask) -> set[str]:
+    """The relations that can have atoms in some state of a task."""
+    predicates = {predicate for predicate, _ in task.init}
+    predicates |= {literal.predicate for schema in task.schemas for literal in schema.add}
+    found = {task.predicates[predicate] for predicate in predicates}
+    for suffix, goals in (("goal", task.goal_positive), ("not_goal", task.goal_negative)):
+        names = {task.predicates[predicate] for predicate, _ in goals}
+        found |= {f"{name}@{ending}" for name in names for ending in (suffix, f"{suffix}_true")}
+    found |= {f"type@{name}" for name, members in zip(task.types, task.type_members, strict=True) if members}
+    found |= {f"const@{name}" for name in task.objects[: task.constants]}
+    return found | {f"action@{schema.name}" for schema in task.schemas}
+
+
+def unseen_relations(metadata: ModelMetadata, task: LiftedTask) -> list[str]:
+    """The relations of a task that the training of a model never showed it: there its values are guesses."""
+    return sorted(present_relations(task) & set(metadata.unseen))
+
+
 def relation_specs(metadata: ModelMetadata, task: LiftedTask) -> list[tuple[str, int, int]]:
     """What the encoder puts into each relation of the model: (kind, number in the task or -1, columns)."""
     schemas = [schema.name for schema in task.schemas]
@@ -124,6 +142,7 @@ class LearnedHeuristic:
     def __init__(self, model: Model, task: LiftedTask, native_task: Any, name: str = "gsp", space: Any = None) -> None:
         self.model = model
         self.space = space
+        self.unseen = unseen_relations(model.metadata, task)
         self._encoder = model.encoder(task, native_task)
         self.native = _core.callback(self.of_states, name, self.of_operators)
 

@@ -20,6 +20,8 @@ from gsp_fd.translator import translate
 from gsp_fd.validate import Validation, validate_plan, validate_sas_plan
 
 Log = Callable[[str], None]
+FULL = "full"
+"""The kind of a task with the goals and the start of its files."""
 
 
 class LimitReached(Exception):
@@ -60,6 +62,8 @@ class Task:
     sas: bytes | None = None
     sas_file: str = "output.sas"
     not_lifted: NotLifted | None = None
+    kind: str = FULL
+    """Which variant of a problem it is, see :mod:`gsp_fd.generate.variants`."""
     _native_lifted: Any = field(default=None, repr=False)
     _native_ground: Any = field(default=None, repr=False)
 

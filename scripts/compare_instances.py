@@ -23,13 +23,12 @@ import numpy as np
 
 from gsp_fd import _core
 from gsp_fd.generate import GENERATORS, domain_text, generate
+from gsp_fd.generate.variants import hff_search
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task, load_pddl
 
 EXPANSIONS = 10_000
 """At most, for the search; a problem that is not solved counts as this many."""
-BOOST = 1000
-"""Preferred operators come first after progress, as in LAMA."""
 
 Measures = dict[str, float]
 
@@ -65,14 +64,7 @@ def _hardness(task: Task) -> Measures:
     ground = task.ground()
     space, hff = _core.GroundSpace(ground), _core.ff(ground)
     initial = float(np.asarray(hff.evaluate(space, np.array([space.initial_state()], np.int32)))[0])
-    lists = [_core.SingleOpenList(hff), _core.SingleOpenList(hff, pref_only=True)]
-    result = _core.search(
-        _core.GroundSpace(ground),
-        _core.AlternationOpenList(lists, BOOST),
-        preferred=[hff],
-        lazy=True,
-        max_expansions=EXPANSIONS,
-    )
+    result = hff_search(_core.GroundSpace(ground), hff, EXPANSIONS)
     found = {"initial hFF": initial, "expansions": float(EXPANSIONS), "solved": float(result.status == "solved")}
     if result.status == "solved":
         found |= {"expansions": float(result.expanded), "plan length": float(len(result.plan))}
