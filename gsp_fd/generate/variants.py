@@ -1,7 +1,7 @@
 """Problems made from other problems of any domain: fewer goals, other goals, other starts.
 
 Every variant of a solvable problem is solvable: its goals are some of the problem's, or atoms that a walk reaches; its
-start lies on a plan, or the way to it can be undone, or a plan leads on from it. No goal holds from the start.
+start lies on a plan, or the way to it can be undone, or a plan leads on from it. None is solved from the start.
 """
 
 from __future__ import annotations
@@ -101,8 +101,10 @@ def goals_reached(task: Task, rng: Random) -> Task | None:
 
 
 def start_away(task: Task, rng: Random, steps: int) -> Task | None:
-    """The same goals, some random actions into the problem: any actions, or if they may be in vain those that can be
-    undone."""
+    """The same goals, some random actions into the problem.
+
+    Where these cannot be undone one by one and no plan is found to lead on, only actions that can be undone are taken.
+    """
     space = _space(task)
     state, undone = space.initial_state(), True
     for _ in range(steps):
