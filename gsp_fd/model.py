@@ -35,6 +35,10 @@ class Model:
             shown = problems[:5] + ([f"and {len(problems) - 5} more"] if len(problems) > 5 else [])
             raise search_error(f"the model does not fit the task: {'; '.join(shown)}", self.path)
 
+    def unseen(self, task: LiftedTask) -> list[str]:
+        """The relations of a task that training never showed the model: there its values are guesses."""
+        return sorted(present_relations(task) & set(self.metadata.unseen))
+
     def encoder(self, task: LiftedTask, native_task: _core.LiftedTask) -> _core.Encoder:
         """The native encoder of states of a task for this model."""
         self.check_fit(task)
@@ -67,6 +71,19 @@ def task_fit_problems(metadata: ModelMetadata, task: LiftedTask) -> list[str]:
         task.objects[: task.constants],
         [task.predicates[predicate] for predicate, _ in task.goal_negative],
     )
+
+
+def present_relations(task: LiftedTask) -> set[str]:
+    """The relations that can have atoms in some state of a task."""
+    predicates = {predicate for predicate, _ in task.init}
+    predicates |= {literal.predicate for schema in task.schemas for literal in schema.add}
+    found = {task.predicates[predicate] for predicate in predicates}
+    for suffix, goals in (("goal", task.goal_positive), ("not_goal", task.goal_negative)):
+        names = {task.predicates[predicate] for predicate, _ in goals}
+        found |= {f"{name}@{ending}" for name in names for ending in (suffix, f"{suffix}_true")}
+    found |= {f"type@{name}" for name, members in zip(task.types, task.type_members, strict=True) if members}
+    found |= {f"const@{name}" for name in task.objects[: task.constants]}
+    return found | {f"{group}@{schema.name}" for group in ("action", "plan") for schema in task.schemas}
 
 
 def relation_specs(metadata: ModelMetadata, task: LiftedTask) -> list[tuple[str, int, int]]:

@@ -198,6 +198,8 @@ class ModelMetadata:
     validation: Mapping[str, Any] = field(default_factory=dict)
     package_version: str = "unknown"
     fp16: bool = False
+    unseen: tuple[str, ...] = ()
+    """Relations that were empty in all of training, goals of some predicate for example."""
     format_version: int = FORMAT_VERSION
 
     @property
@@ -236,7 +238,8 @@ class ModelMetadata:
                 )
             for key in ("predicates", "schemas", "relations"):
                 data[key] = _pairs(data[key])
-            for key in ("types", "constants"):
+            data.setdefault("unseen", ())
+            for key in ("types", "constants", "unseen"):
                 data[key] = tuple(str(name) for name in data[key])
             data["network"] = NetworkConfig.from_json(data["network"])
             known = {entry.name for entry in fields(cls)}

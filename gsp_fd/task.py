@@ -21,6 +21,8 @@ from gsp_fd.translator import translate
 from gsp_fd.validate import Validation, validate_plan, validate_sas_plan
 
 Log = Callable[[str], None]
+FULL = "full"
+"""The kind of a task with the goals and the start of its files."""
 
 SMALL_GROUNDING = 200_000
 """Reachable actions up to which searches and heuristics work on the ground task; beyond, on the lifted one."""
@@ -64,6 +66,8 @@ class Task:
     sas: bytes | None = None
     sas_file: str = "output.sas"
     not_lifted: NotLifted | None = None
+    kind: str = FULL
+    """Which variant of a problem it is, see :mod:`gsp_fd.generate.variants`."""
     _native_lifted: _core.LiftedTask | None = field(default=None, repr=False)
     _native_ground: _core.GroundTask | None = field(default=None, repr=False)
     _is_large: bool = field(default=False, repr=False)

@@ -8,13 +8,14 @@ import os
 import re
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import cli_support as cli
 import numpy as np
 import pytest
 import tasks
-from random_models import random_model
+from random_models import random_checkpoint, random_model
 
 from gsp_fd import _core as core
 from gsp_fd.model import Model
@@ -140,6 +141,19 @@ def test_search_language(task: str, search: str, request: pytest.FixtureRequest)
     run = cli.gsp_plan(folder, *FILES, "--search", search)
     assert run.returncode == 0, run.stdout + run.stderr
     assert cli.plan_files(folder)
+
+
+def test_warning_of_what_training_never_saw(tower: Path) -> None:
+    task = load_pddl(tower / "domain.pddl", tower / "problem.pddl")
+    checkpoint = random_checkpoint(task)
+    unseen = ("on@goal", "holding@goal", "on@goal_true")
+    from gsp_fd.export.writer import export_model
+
+    export_model(replace(checkpoint, metadata=replace(checkpoint.metadata, unseen=unseen)), tower / "new.onnx")
+    arguments = (*FILES, "--heuristic", "gsp", "--search", "policy")
+    log = solved(tower, *arguments, "--model", "new.onnx")
+    assert "Warning: the problem has what the model never saw in training: on@goal, on@goal_true\n" in log
+    assert "Warning" not in solved(tower, *arguments, "--model", "m.onnx")
 
 
 def test_options_are_defaults_of_the_evaluator(tower: Path) -> None:

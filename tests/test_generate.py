@@ -196,6 +196,28 @@ def test_plans_hold_in_either_domain(domain: str, tmp_path: Path, benchmarks: Pa
         assert validate_plan(parsed, read_problem(problem, parsed), plan).valid
 
 
+@pytest.mark.parametrize("domain", IPC_2023)
+def test_training_sizes_are_the_published_ones(domain: str, benchmarks: Path) -> None:
+    folder = published(benchmarks, domain)
+    parsed = read_domain(folder / "domain.pddl")
+    files = (folder / "training").glob("*.pddl")
+    sizes = [len(read_problem(file, parsed).objects) + len(parsed.constants) for file in files]
+    assert GENERATORS[domain].training == (min(sizes), max(sizes))
+
+
+def test_script_compares_with_published_problems(benchmarks: Path) -> None:
+    script = Path(__file__).parents[1] / "scripts" / "compare_instances.py"
+    options = [str(benchmarks / "ipc2023-learning"), "--domains", "floortile,sokoban", "--every", "25"]
+    result = subprocess.run([sys.executable, script, *options], capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    rows = [line.split(" | ") for line in result.stdout.splitlines() if line.startswith("| ")]
+    measured = {row[0].removeprefix("| ") for row in rows}
+    assert {"objects: box", "goals: painted", "floor per cell", "rows", "initial hFF", "expansions"} <= measured
+    assert [row[3] for row in rows if row[0] in ("| objects: location", "| objects: color")] == ["1.00 |"] * 2
+    assert "## floortile" in result.stdout
+    assert "## sokoban" in result.stdout
+
+
 # -- sets
 
 

@@ -19,6 +19,8 @@ pytest.importorskip("onnxruntime", reason="the training extra is not installed")
 from training_support import TINY, Listener, Memory, tiny_sets  # noqa: E402
 
 from gsp_fd.common.errors import InputError  # noqa: E402
+from gsp_fd.generate.variants import KINDS  # noqa: E402
+from gsp_fd.task import FULL  # noqa: E402
 from gsp_fd.training.config import TrainingConfig  # noqa: E402
 from gsp_fd.training.instance_sets import InstanceSets, known_generator, load_sets  # noqa: E402
 from gsp_fd.training.learning.episodes import Collector  # noqa: E402
@@ -26,8 +28,10 @@ from gsp_fd.training.learning.learner import DEAD_END, GOAL, Learner  # noqa: E4
 from gsp_fd.training.learning.pools import Pools, Status  # noqa: E402
 from gsp_fd.training.learning.trainer import MAX_ROLLBACKS, Trainer, dead_end_return  # noqa: E402
 from gsp_fd.training.learning.validation import Score, validate  # noqa: E402
+from gsp_fd.training.run.card import CardFacts, card_text  # noqa: E402
 
 torch.set_num_threads(1)
+GOAL_KINDS = ("goal", "goal_true")
 CONFIG = TrainingConfig(**TINY, minutes=20)  # type: ignore[arg-type]
 
 
@@ -228,3 +232,37 @@ def test_validation_instances(tmp_path: Path, sets: InstanceSets) -> None:
     assert 1 <= len(names[1]) <= len(sets.training) // 4
     assert min(i.size for i in split.validation) >= sorted(i.size for i in sets.training)[len(sets.training) // 2]
     assert not (tmp_path / "none").exists()
+
+
+def test_varied_instances(tmp_path: Path, sets: InstanceSets) -> None:
+    """Half of the instances have other goals or starts; what no instance shows is written down."""
+    train = Path(sets.training[0].task.name).parent
+    varied = replace(CONFIG, varied=0.5)
+    made = load_sets(train / "domain.pddl", train, None, varied, tmp_path / "made")
+    again = load_sets(train / "domain.pddl", train, None, varied, tmp_path / "made")
+    for instances, count in ((made.training, len(sets.training)), (made.validation, 12)):
+        kinds = Counter(instance.kind for instance in instances)
+        assert kinds.pop(FULL) == count
+        assert kinds.total() == count
+        assert set(kinds) == set(KINDS)
+    assert "12 of them with other goals or another start" in made.origin
+    assert [i.task.lifted for i in again.training] == [i.task.lifted for i in made.training]
+    assert set(sets.metadata.unseen) == {f"{name}@{kind}" for name in ("holding", "arm-empty") for kind in GOAL_KINDS}
+    assert set(made.metadata.unseen) < set(sets.metadata.unseen)
+    given = load_sets(train / "domain.pddl", train, train, varied, tmp_path / "made")
+    assert {instance.kind for instance in given.validation} == {FULL}
+
+
+def test_card_tells_the_kinds(tmp_path: Path, sets: InstanceSets) -> None:
+    train = Path(sets.training[0].task.name).parent
+    made = load_sets(train / "domain.pddl", train, None, replace(CONFIG, varied=0.2), tmp_path / "made")
+    lengths = tuple(7 if instance.kind == FULL else None for instance in made.validation)
+    facts = CardFacts(
+        metadata=made.metadata, score=Score(12, -84, 0.0, lengths), training=made.training, validation=made.validation,
+        origin=made.origin, solved_in_training=3, minutes=1.0, gradient_steps=5, workers=0, seed=0, command="gsp-train",
+    )  # fmt: skip
+    card = card_text(facts)
+    assert "the goals and the start of the problem: 12 of 12; half of the goals: 0 of 1; " in card
+    assert "a start on a plan: not validated" in card
+    assert "4 of them with other goals" in card
+    assert "| Never seen | " in card

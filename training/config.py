@@ -71,6 +71,9 @@ class TrainingConfig:
     """Share of the unsolved picks that prefer small instances (paper: 0)."""
     size_rank: float = 4.0
     """Mean rank by size of those picks."""
+    varied: float = 0.5
+    """Share of the instances whose goals are fewer or others, or that start elsewhere; of the validation instances too,
+    unless they are given (paper: 0)."""
 
     # Learning
     learning_rate: float = 1e-3
@@ -136,6 +139,8 @@ class TrainingConfig:
         for name in ("by_size", "guided", "path_share", "learn_share", "average"):
             if not 0 <= getattr(self, name) <= 1:
                 raise driver_error(f"{name} must lie between 0 and 1")
+        if not 0 <= self.varied < 1:
+            raise driver_error("varied must be at least 0 and less than 1")
         if not 0 < self.checkpoint_every <= 60:
             raise driver_error("checkpoint_every must lie between 0 and 60 seconds")
         if not self.wastar_weights or len(self.pool_weights) != 3:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gsp_fd.common.errors import driver_error
 from gsp_fd.generate import GENERATORS, domain_text, generate
 from gsp_fd.generate.cli import write_set
-from gsp_fd.model import task_fit_problems
+from gsp_fd.generate.variants import variants
+from gsp_fd.model import present_relations, task_fit_problems
 from gsp_fd.model_format import ModelMetadata
 from gsp_fd.task import Task, load_pddl
 from gsp_fd.training.config import TrainingConfig
@@ -60,11 +61,26 @@ def load_sets(
     else:
         training, validation = split(training, train)
         origin = f"{len(validation)} of the larger problems of {train}, left out of training"
+    training += variants(training, config.varied, config.seed)
+    if validate is None:
+        others = variants(validation, config.varied, config.seed + SEED_OFFSET)
+        validation += others
+        origin += f", and {len(others)} of them with other goals or another start" if others else ""
+    metadata = replace(metadata, unseen=_unseen(metadata, training))
     to_learn, to_validate = make_instances(training, metadata), make_instances(validation, metadata)
     for instances, folder in ((to_learn, train), (to_validate, validate or train)):
         if not instances:
             raise driver_error("the goal of every problem holds initially: there is nothing to learn", folder)
     return InstanceSets(metadata, training, validation, to_learn, to_validate, origin)
+
+
+def _unseen(metadata: ModelMetadata, training: Sequence[Task]) -> tuple[str, ...]:
+    """The relations of a model that no training instance can show it."""
+    seen: set[str] = set()
+    for task in training:
+        assert task.lifted is not None
+        seen |= present_relations(task.lifted)
+    return tuple(name for name, _ in metadata.relations if name not in seen)
 
 
 def split(tasks: Sequence[Task], folder: Path) -> tuple[list[Task], list[Task]]:

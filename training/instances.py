@@ -35,6 +35,11 @@ class TrainingInstance:
     hff: float
     """hFF of the initial state: a first guess at the length of a plan."""
 
+    @property
+    def kind(self) -> str:
+        """Which goals and which start it has."""
+        return self.task.kind
+
 
 def read_tasks(domain: Path, folder: Path) -> list[Task]:
     """All problems of a folder, by name."""

@@ -83,6 +83,8 @@ class Run:
             if callable(model.backend.q_function):
                 self.interrupts.wait_in(model.backend.q_function)
             self.log.search(f"Model: {model.describe()}")
+            if unseen := model.unseen(self.context.lifted_task("gsp")):
+                self.log.search(f"Warning: the problem has what the model never saw in training: {', '.join(unseen)}")
         self.interrupts.set_alarm(None)
         result = self.interrupts.allowed(_core.search)(
             space,

@@ -1,7 +1,7 @@
 """Seeded instance generators for the IPC 2023 learning domains and four more, and the program `gsp-generate`.
 
 From outside, import `GENERATORS`, `domain_text`, `generate` and `generate_set`; the same arguments always
-give the same bytes.
+give the same bytes. `variants` makes other problems of given ones, in any domain: other goals, other starts.
 """
 
 from gsp_fd.generate.base import Generator

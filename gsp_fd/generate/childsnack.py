@@ -90,7 +90,7 @@ def instance(size: int, rng: Random) -> Instance:
         "content-portion": names("content", children),
         "place": places,
     }
-    allergic = rng.randint(0, children)
+    allergic = round(children * rng.triangular())  # seldom none or all, which are easy
     careful = set(rng.sample(people, allergic))
     init: list[Atom] = [("at", tray, "kitchen") for tray in objects["tray"]]
     for food in ("bread", "content"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isqrt
 from random import Random
 
 from pddl.action import Action
@@ -15,6 +14,8 @@ from gsp_fd.generate.base import Atom, Generator, Instance, names
 from gsp_fd.generate.layout import Cell, grid, rectangles
 
 COLOURS = ["white", "black"]
+OBJECTS_PER_ROBOT = 12
+"""At least; few robots have much to paint each."""
 DIRECTIONS: dict[str, Cell] = {"up": (1, 0), "down": (-1, 0), "right": (0, 1), "left": (0, -1)}
 """`(up y x)` says that y is above x; rows are counted upwards."""
 
@@ -82,12 +83,12 @@ def instance(size: int, rng: Random) -> Instance:
 
 def _shapes(size: int) -> list[tuple[int, int, int]]:
     """All (rows with row 0, columns, robots) with `size` objects: fairly square, and not too many robots."""
-    for longest in (3, size):  # only tiny floors need to be long and narrow
+    for longest in (2, 3, size):  # fairly square, where there is such a floor
         shapes = [
             (rows, columns, robots)
-            for robots in range(1, isqrt(size) + 1)
-            for rows, columns in rectangles(size - len(COLOURS) - robots, longest)
-            if rows > 1 and robots <= columns and robots * 4 <= rows * columns + 2
+            for robots in range(1, max(1, size // OBJECTS_PER_ROBOT) + 1)
+            for rows, columns in rectangles(size - len(COLOURS) - robots, longest + 1)
+            if robots <= columns <= longest * (rows - 1) and rows - 1 <= longest * columns
         ]
         if shapes:
             return shapes

@@ -37,7 +37,7 @@ def domain() -> Domain:
 
 def instance(size: int, rng: Random) -> Instance:
     """Passengers wait on random floors for a ride to another one; `above f1 f2` says that f2 is higher."""
-    count = min(share(rng, size, 0.2, 0.72), size - 2)
+    count = min(share(rng, size, 0.15, 0.6), size - 2)
     people, floors = names("p", count), names("f", size - count)
     init: list[Atom] = [("lift-at", rng.choice(floors))]
     for person in people:

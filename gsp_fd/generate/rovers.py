@@ -104,10 +104,10 @@ def domain() -> Domain:
 
 def instance(size: int, rng: Random) -> Instance:
     """Every rover reaches every waypoint and some rover has each capability, so all goals are reachable."""
-    fleet = rng.randint(max(1, size // 25), max(1, min(size // 9, 5 + size // 25)))
+    fleet = rng.randint(max(1, min(size // 10, 2 + size // 25)), max(1, min(size // 8, 5 + size // 25)))
     rest = size - 1 - len(MODES) - 2 * fleet
-    lenses = share(rng, rest, 0.12, 0.24)
-    things = min(share(rng, rest, 0.15, 0.45), rest - lenses - 2)
+    lenses = share(rng, rest, 0.12, 0.22)
+    things = min(share(rng, rest, 0.2, 0.5), rest - lenses - 2)
     rovers, cameras, objectives = names("rover", fleet), names("camera", lenses), names("objective", things)
     ways = names("waypoint", rest - lenses - things)
     init: list[Atom] = [("at_lander", LANDER, rng.choice(ways))]

@@ -55,10 +55,10 @@ def domain() -> Domain:
 
 def instance(size: int, rng: Random) -> Instance:
     """Every satellite has an instrument, every instrument a target; only modes on board are asked for."""
-    kinds = rng.randint(1, min(10, 1 + size // 15))
+    kinds = rng.randint(max(1, min(5, size // 20)), min(10, 1 + size // 15))
     rest = size - kinds
     sky = share(rng, rest, 0.22, 0.4, least=2)
-    fleet = share(rng, rest - sky, 1 / 3, 1 / 2)
+    fleet = share(rng, rest - sky, 0.3, 0.42)
     fleet = min(fleet, (rest - sky) // 2)
     satellites, tools = names("sat", fleet), names("ins", rest - sky - fleet)
     modes, directions = names("mod", kinds), names("dir", sky)

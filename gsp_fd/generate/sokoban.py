@@ -15,8 +15,8 @@ from gsp_fd.generate.base import Atom, Generator, Instance, names
 from gsp_fd.generate.layout import Cell, grid, neighbours
 
 DIRECTIONS: dict[str, Cell] = {"down": (1, 0), "up": (-1, 0), "left": (0, -1), "right": (0, 1)}
-WALLS = 0.55
-"""Share of walls among the cells that the hidden solution does not use."""
+WALLS = (0.2, 0.7)
+"""Least and largest share of walls among the cells that the hidden solution does not use: open halls to corridors."""
 SMALLEST_GRID = 5
 PULLS = 20
 """How often a box is tried to be pulled before the room is given up."""
@@ -77,7 +77,8 @@ class _Warehouse:
         self.boxes = list(self.goals)
         self.occupied = set(self.boxes)
         self.robot = rng.choice([cell for cell in inside if cell not in self.occupied])
-        self.floor = {cell for cell in inside if rng.random() >= WALLS} | {*self.boxes, self.robot}
+        walls = rng.uniform(*WALLS)
+        self.floor = {cell for cell in inside if rng.random() >= walls} | {*self.boxes, self.robot}
 
     def inside(self, cell: Cell) -> bool:
         """Whether the cell is not part of the outer wall."""
@@ -158,17 +159,16 @@ def instance(size: int, rng: Random) -> Instance:
 
 
 def _counts(size: int) -> tuple[int, int]:
-    """Side and boxes: the largest room with at most `size` objects, and more boxes the more is left."""
+    """Side and boxes: the largest room with at most `size` objects, and as many boxes as fit into the rest."""
     side = SMALLEST_GRID
     while _objects(side + 1, _fewest(side + 1)) <= size:
         side += 1
-    start, end = _objects(side, _fewest(side)), _objects(side + 1, _fewest(side + 1))
-    spread = _most(side) - _fewest(side) + 1
-    return side, _fewest(side) + (size - start) * spread // (end - start)
+    return side, min(_most(side), size - _objects(side, 0))
 
 
 def _most(side: int) -> int:
-    return max(1, min(side - 7, side * 4 // 5))
+    """Boxes of a room at most, as in the published ones: half of its side, nearly all of it in the largest."""
+    return max(1, (side - 4) // 2, side - 15)
 
 
 def _fewest(side: int) -> int:
@@ -187,7 +187,7 @@ GENERATOR = Generator(
     domain,
     instance,
     "cells of the square grid (with walls) + boxes + 4 directions; the largest grid that fits",
-    smallest=_objects(SMALLEST_GRID, 1),
+    smallest=_objects(SMALLEST_GRID, _fewest(SMALLEST_GRID)),
     training=(54, 177),
     largest=9884,
 )

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gsp_fd.common.machine import machine
+from gsp_fd.generate.variants import DESCRIPTIONS
 from gsp_fd.model_format import ModelMetadata
+from gsp_fd.task import FULL
 from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.validation import Score
 
@@ -33,20 +35,35 @@ class CardFacts:
 def card_facts(facts: CardFacts) -> dict[str, str]:
     """The figures of the card, as names and values."""
     score, sizes = facts.score, [instance.size for instance in facts.training]
+    varied = sum(instance.kind != FULL for instance in facts.training)
     network, here = facts.metadata.network, machine()
     mode = f"{facts.workers} search workers" if facts.workers else "search and learning in one process"
     return {
         "Domain": facts.metadata.domain,
-        "Training": f"{len(sizes)} problems with {min(sizes)} to {max(sizes)} objects; "
+        "Training": f"{len(sizes)} problems with {min(sizes)} to {max(sizes)} objects, {varied} of them with other "
+        "goals or another start than their file; "
         f"a plan was found for {facts.solved_in_training}",
         "Time": f"{facts.minutes:.1f} minutes, {facts.gradient_steps} gradient steps, seed {facts.seed}, {mode}",
         "Machine": "{cpu}, {cores} cores, {memory:.0f} GiB, {system}".format(memory=here["memory_mb"] / 1024, **here),
         "Validation": f"{facts.origin}: the greedy policy solves {score.covered} of {score.of} "
         f"with {score.steps} steps in all; RMSE of Q on these plans {score.rmse:.2f}",
+        "Goals and starts": _coverage_of_kinds(facts),
+        "Never seen": ", ".join(facts.metadata.unseen) or "nothing: every relation had atoms in training",
         "Network": f"{network.layers} layers of width {network.d}, {network.aggregation} aggregation, "
         f"{network.pool} pool",
         "Version": f"gsp-fd {facts.metadata.package_version}",
     }
+
+
+def _coverage_of_kinds(facts: CardFacts) -> str:
+    """Solved of all for each kind of validation instance; kinds that were not tried are named."""
+    parts = []
+    for kind, description in DESCRIPTIONS.items():
+        pairs = zip(facts.validation, facts.score.lengths, strict=True)
+        lengths = [length for instance, length in pairs if instance.kind == kind]
+        solved = sum(length is not None for length in lengths)
+        parts.append(f"{description}: {f'{solved} of {len(lengths)}' if lengths else 'not validated'}")
+    return "; ".join(parts)
 
 
 def card_text(facts: CardFacts) -> str:
