@@ -55,6 +55,8 @@ class TrainingConfig:
     """w of WA*; each episode takes one, more often those that solve more (paper: 2)."""
     budget: int = 400
     """Expansions of an episode (paper: 60 s)."""
+    budget_growth: float = 8.0
+    """An instance that stays unsolved gets up to this many times the budget: twice after two failures, and so on."""
     lockstep: int = 16
     """Episodes that share one call of the network (paper: batches of 256)."""
     symmetry: bool = True
@@ -116,6 +118,8 @@ class TrainingConfig:
     """Wall-clock time of training."""
     validate_every: float = 60.0
     """Seconds between validations."""
+    validation_share: float = 0.15
+    """Share of the time that validations may take, without workers; what is not done by then goes on later."""
     validation_steps: float = 3.0
     """A validation rollout may take this many times hFF of the initial state, and 20 steps more."""
     checkpoint_every: float = 30.0
@@ -136,7 +140,7 @@ class TrainingConfig:
         for name in ("budget", "lockstep", "batch_size", "replay", "target_sync", "minutes", "learning_rate"):
             if not getattr(self, name) > 0:
                 raise driver_error(f"{name} must be positive")
-        for name in ("by_size", "guided", "path_share", "learn_share", "average"):
+        for name in ("by_size", "guided", "path_share", "learn_share", "average", "validation_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise driver_error(f"{name} must lie between 0 and 1")
         if not 0 <= self.varied < 1:

@@ -95,7 +95,7 @@ class Collector:
         episode = _core.Episode(
             instance.native,
             weight=weight,
-            budget=config.budget,
+            budget=self.pools.budget(index),
             symmetry=config.symmetry,
             dead_ends=instance.dead_ends if config.relaxed_dead_ends else None,
             guide=instance.guide if guided else None,

@@ -6,6 +6,7 @@ import copy
 import math
 import random
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from gsp_fd import _core
 from gsp_fd.model_format import ModelMetadata
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instances import TrainingInstance
+from gsp_fd.training.learning.episodes import QFunction
 from gsp_fd.training.network import GraphBatch, RelationalNetwork
 
 INNER, GOAL, DEAD_END = 0, 1, 2
@@ -77,6 +79,18 @@ def encode(samples: list[Sample], states: list[int]) -> GraphBatch:
         np.array(states, np.int32),
     )
     return GraphBatch.from_encoded(batch)
+
+
+def q_values(network: RelationalNetwork, batch: _core.EncodedBatch) -> npt.NDArray[np.float32]:
+    """Q-values [A] of a native encoded batch."""
+    with torch.inference_mode():
+        q: npt.NDArray[np.float32] = network(GraphBatch.from_encoded(batch)).numpy()
+    return q
+
+
+def frozen(network: RelationalNetwork) -> QFunction:
+    """The Q-function of a network's present weights, whatever it learns later."""
+    return partial(q_values, copy.deepcopy(network))
 
 
 class Learner:
@@ -183,6 +197,4 @@ class Learner:
 
     def q_function(self, batch: _core.EncodedBatch) -> npt.NDArray[np.float32]:
         """Q-values of the averaged network for a native encoded batch."""
-        with torch.inference_mode():
-            q: npt.NDArray[np.float32] = self.average(GraphBatch.from_encoded(batch)).numpy()
-        return q
+        return q_values(self.average, batch)

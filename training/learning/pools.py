@@ -26,6 +26,8 @@ class Record:
     episodes: int = 0
     best_length: int | None = None
     last_expansions: int | None = None
+    failures: int = 0
+    """Episodes without a plan since the last one with a plan."""
 
 
 @dataclass
@@ -53,11 +55,17 @@ class Pools:
             return members[pool][min(rank, len(members[pool]) - 1)]
         return rng.choice(members[pool])
 
+    def budget(self, index: int) -> int:
+        """Expansions of the next episode: more for an instance that stays unsolved."""
+        factor = min(self.config.budget_growth, 2.0 ** min(30, self.records[index].failures // 2))
+        return int(self.config.budget * max(1.0, factor))
+
     def note(self, index: int, *, solved: bool, plan_length: int, expansions: int, guided: bool) -> None:
         """Takes in the result of an episode. With help of hFF an instance can become satisficed, never solved."""
         record = self.records[index]
         record.episodes += 1
         record.last_expansions = expansions
+        record.failures = 0 if solved else record.failures + 1
         if not solved:
             record.status = record.status if guided else Status.UNSOLVED
             return

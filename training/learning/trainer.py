@@ -9,7 +9,7 @@ import math
 import random
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Protocol
 
@@ -25,12 +25,13 @@ from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instance_sets import InstanceSets
 from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.collector_state import collector_state, restore_collector
-from gsp_fd.training.learning.episodes import Collector, Running
-from gsp_fd.training.learning.learner import DivergedError, Learner
+from gsp_fd.training.learning.episodes import Collector, QFunction, Running
+from gsp_fd.training.learning.learner import DivergedError, Learner, frozen
 from gsp_fd.training.learning.learner_state import is_finite, learner_arrays, learner_state, restore_learner
 from gsp_fd.training.learning.pools import Pools
-from gsp_fd.training.learning.validation import Score, validate
+from gsp_fd.training.learning.validation import Score, Validation, start_validation
 from gsp_fd.training.learning.workers import Fleet
+from gsp_fd.training.network import RelationalNetwork
 from gsp_fd.training.progress import Row, Watcher
 
 LEARN_SECONDS = 0.1
@@ -45,6 +46,8 @@ RATE_WINDOW = 15.0
 """Seconds over which rates per second are taken."""
 MAX_ROLLBACKS = 5
 """Times in a row that learning may diverge from the same checkpoint."""
+COUNTERS = ("elapsed", "search_seconds", "learn_seconds", "validation_seconds")
+"""Seconds that a resumed run goes on counting."""
 PARITY_STATES = 4
 """Real states that a checkpoint keeps so that its export can be checked on them."""
 
@@ -71,21 +74,30 @@ class Trainer:
     """One run of training."""
 
     def __init__(
-        self, sets: InstanceSets, config: TrainingConfig, watcher: Watcher, store: Store, fleet: Fleet | None = None
+        self,
+        sets: InstanceSets,
+        config: TrainingConfig,
+        watcher: Watcher,
+        store: Store,
+        fleet: Fleet | None = None,
+        freeze: Callable[[RelationalNetwork], QFunction] = frozen,
     ) -> None:
+        """``freeze``: makes the Q-function that validates a network's present weights."""
         self.sets, self.config, self.watcher, self.store, self.fleet = sets, config, watcher, store, fleet
+        self.freeze = freeze
         instances = sets.training
         pools = Pools(len(instances), config)
         self.collector = Collector(instances, pools, config, random.Random(config.seed))
         self.learner = Learner(sets.metadata, config, dead_end_return(instances, config))
         self.best: Score | None = None
         self.last: Score | None = None
-        self.search_seconds = self.learn_seconds = self.elapsed = 0.0
+        self.search_seconds = self.learn_seconds = self.validation_seconds = self.elapsed = 0.0
         self.stopped = False
         self.rollbacks = 0
         self._plans: dict[int, npt.NDArray[np.int32]] = {}
         self._good: tuple[dict[str, Any], dict[str, Any]] = (learner_arrays(self.learner), learner_state(self.learner))
         self._candidate: Checkpoint | None = None
+        self._validation: Validation | None = None
         self._due = {"validation": config.validate_every / 2, "checkpoint": 0.0, "row": 0.0, "publish": 0.0}
         self._rates: deque[tuple[float, int, int]] = deque()
         self._start = 0.0
@@ -104,7 +116,7 @@ class Trainer:
             self._learn()
             self._tick()
         self.save()
-        self._validated(self._snapshot(), validate(self.sets.validation, self.learner.q_function, self.config))
+        self._validate_last()
         self.save()
 
     # ---- search and learning
@@ -173,16 +185,38 @@ class Trainer:
     def _tick(self) -> None:
         self.elapsed = time.perf_counter() - self._start
         if self.fleet is None:
-            if self._is_due("validation", self.config.validate_every):
-                self.save()  # a validation can take long
-                score = validate(self.sets.validation, self.learner.q_function, self.config)
-                self._validated(self._snapshot(), score)
+            if self._validation is None and self._is_due("validation", self.config.validate_every):
+                self._start_validation()
+            self._go_on_validating(self.config.validation_share * self.elapsed)
         else:
             self._validate_beside(self.fleet)
         if self._is_due("checkpoint", self.config.checkpoint_every):
             self.save()
         if self._is_due("row", ROW_EVERY):
             self.watcher.row(self._row(validated=False))
+
+    def _start_validation(self) -> None:
+        self._candidate = self._snapshot()
+        q_function = self.freeze(self.learner.average)
+        self._validation = start_validation(self.sets.validation, q_function, self.config)
+
+    def _go_on_validating(self, seconds: float) -> None:
+        """The validation goes on while all of them have taken less than these seconds; the rest comes next time."""
+        while self._validation is not None and self.validation_seconds < seconds:
+            start = time.perf_counter()
+            try:
+                next(self._validation)
+            except StopIteration as end:
+                assert self._candidate is not None
+                self._validated(self._candidate, end.value)
+                self._candidate = self._validation = None
+            self.validation_seconds += time.perf_counter() - start
+
+    def _validate_last(self) -> None:
+        """The end of training is validated, too: for as long as it takes if nothing was before, else for its share."""
+        self._start_validation()
+        share = self.config.validation_share * 60 * self.config.minutes
+        self._go_on_validating(math.inf if self.best is None else self.validation_seconds + share)
 
     def _validate_beside(self, fleet: Fleet) -> None:
         if self._candidate is not None and fleet.score is not None:
@@ -234,7 +268,7 @@ class Trainer:
             self.rollbacks = 0
         self._good = arrays, state
         plans = {f"plans/{index}": record for index, record in self._plans.items()}
-        counters = {name: getattr(self, name) for name in ("elapsed", "search_seconds", "learn_seconds")}
+        counters = {name: getattr(self, name) for name in COUNTERS}
         content = {"learner": state, "collector": collector_state(self.collector), **counters}
         self.store.save(replace(self._snapshot(), arrays={**arrays, **plans}, state=content))
 
@@ -244,7 +278,7 @@ class Trainer:
         try:
             restore_learner(self.learner, arrays, state["learner"])
             restore_collector(self.collector, state["collector"])
-            for name in ("elapsed", "search_seconds", "learn_seconds"):
+            for name in COUNTERS:
                 setattr(self, name, float(state[name]))
             for name, record in arrays.items():
                 if name.startswith("plans/"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,6 +15,8 @@ from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.episodes import QFunction, Running, advance_all
 
+Validation = Generator[None, None, "Score"]
+"""A validation under way: it can stop after every call of the network; its score comes at the end."""
 WAVE = 8
 """Validation instances that share each call of the network."""
 
@@ -73,11 +75,24 @@ class Score:
 
 
 def validate(instances: Sequence[TrainingInstance], q_function: QFunction, config: TrainingConfig) -> Score:
+    """A validation from its start to its end."""
+    validation = start_validation(instances, q_function, config)
+    while True:
+        try:
+            next(validation)
+        except StopIteration as end:
+            score: Score = end.value
+            return score
+
+
+def start_validation(
+    instances: Sequence[TrainingInstance], q_function: QFunction, config: TrainingConfig
+) -> Validation:
     """Greedy runs on all instances, smallest first, in waves; after a wave without a plan the rest is not tried."""
     lengths: list[int | None] = []
     errors: list[npt.NDArray[np.floating]] = [np.zeros(0)]
     for first in range(0, len(instances), WAVE):
-        wave, wave_errors = _greedy_wave(instances[first : first + WAVE], q_function, config)
+        wave, wave_errors = yield from _greedy_wave(instances[first : first + WAVE], q_function, config)
         lengths += wave
         errors += wave_errors
         if all(length is None for length in wave):
@@ -87,7 +102,7 @@ def validate(instances: Sequence[TrainingInstance], q_function: QFunction, confi
 
 def _greedy_wave(
     instances: Sequence[TrainingInstance], q_function: QFunction, config: TrainingConfig
-) -> tuple[list[int | None], list[npt.NDArray[np.floating]]]:
+) -> Generator[None, None, tuple[list[int | None], list[npt.NDArray[np.floating]]]]:
     """Plan lengths, and the errors of Q along each plan."""
     running = [
         Running(index, instance, _greedy_episode(instance, config), 0.0, False)
@@ -115,6 +130,7 @@ def _greedy_wave(
                 errors.append(_errors(item.episode, values[item.index]))
         over = {id(item) for item in finished}
         running = [item for item in running if id(item) not in over]
+        yield
     return lengths, errors
 
 

@@ -19,12 +19,15 @@ from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.export.writer import export_model, model_bytes
+from gsp_fd.inference import backend_of
 from gsp_fd.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instance_sets import InstanceSets, load_sets
+from gsp_fd.training.learning.episodes import QFunction
 from gsp_fd.training.learning.trainer import Trainer
 from gsp_fd.training.learning.validation import Score
 from gsp_fd.training.learning.workers import Fleet
+from gsp_fd.training.network import RelationalNetwork
 from gsp_fd.training.progress import CsvFile, Table, Watcher, Watchers, event_files, read_rows
 from gsp_fd.training.run.card import CardFacts, card_facts, card_text
 from gsp_fd.training.run.folder import RunFolder
@@ -118,7 +121,12 @@ class Session:
         fleet = self._fleet(sets, config) if inputs.workers else None
         watchers = Watchers([Table()])
         store = FolderStore(folder, sets, config, inputs, watchers.message)
-        trainer = self._trainer = Trainer(sets, config, watchers, store, fleet)
+
+        def freeze(network: RelationalNetwork) -> QFunction:
+            """As the planner evaluates it: large states are faster in native code."""
+            return backend_of(model_bytes(network, sets.metadata), sets.metadata).q_values
+
+        trainer = self._trainer = Trainer(sets, config, watchers, store, fleet, freeze)
         try:
             self._resume(trainer, store)
             _add_files(watchers, folder, trainer.elapsed / 60)
