@@ -12,6 +12,7 @@ public:
     LiftedView(LiftedSpace &space, const TupleTable &atoms) : space_(space), atoms_(atoms) {}
     int32_t applicable(int32_t action) override {
         auto row = tuple(action);
+        space_.load(state_);
         return space_.is_applicable(row) ? space_.insert_representative(row) : -1;
     }
 
@@ -26,6 +27,7 @@ protected:
         return known_[atom];
     }
     LiftedSpace &space_;
+    int32_t state_ = -1;  // the current one
 
 private:
     static constexpr int32_t unknown = -2;

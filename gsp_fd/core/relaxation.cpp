@@ -9,7 +9,7 @@ namespace {
 class Relaxation final : public Heuristic {
 public:
     Relaxation(RelaxedKind kind, std::shared_ptr<const RelaxedTask> task, std::string name)
-        : Heuristic(std::move(name)), kind_(kind), task_(std::move(task)), fact_mark_(task_->unreached.size(), 0) {}
+        : Heuristic(std::move(name)), kind_(kind), task_(std::move(task)) {}
 
     std::shared_ptr<Heuristic> clone() const override { return std::make_shared<Relaxation>(kind_, task_, name); }
     void bind(StateSpace &space) override {
@@ -42,19 +42,44 @@ public:
 
 private:
     void reach(int32_t fact, int32_t cost, int32_t supporter) {
-        if (cost < reached_[fact].cost) {
-            reached_[fact] = {cost, supporter};
-            queue_.push(cost, fact);
-        }
+        Reached &known = reached_[fact];
+        if (cost >= known.cost) return;
+        known.cost = cost;
+        known.supporter = supporter;
+        if (!is_useless(fact, cost)) queue_.push(cost, fact);
     }
     double compute(int32_t state, bool with_plan);
     template<bool maximum>
     bool explore();
-    bool dependents_are_useless(int32_t fact, int32_t cost) const {
-        auto targets = task_->targets[fact];
-        for (int32_t target : targets)
-            if (reached_[target].cost > cost) return false;
-        return !targets.empty();
+    template<bool maximum>
+    void take_active(const RelaxedTask::Dependent &dependent, int32_t cost);
+    template<bool maximum>
+    void take_passive(const RelaxedTask::Dependent &dependent, int32_t cost) {
+        if (reached_[dependent.other].closed >= 0) finish_pair<maximum>(dependent, cost);
+    }
+    /// Facts leave the queue in order of cost, so the last precondition is the dearest.
+    template<bool maximum>
+    void finish_pair(const RelaxedTask::Dependent &d, int32_t cost) {
+        reach(d.add, bounded((maximum ? cost : bounded(cost + reached_[d.other].closed)) + d.cost), d.relaxed);
+    }
+    static int32_t bounded(int32_t sum) { return std::min(sum, RelaxedTask::infinite - 1); }
+    /// Most of the time goes into waiting for memory: ask early for what the facts next in the queue will need.
+    void prefetch() const {
+        constexpr size_t distance = 8;
+        auto fetch = [&](int32_t fact) {
+            const RelaxedTask::Dependent *first = task_->active.data() + task_->facts[fact].first_active;
+            __builtin_prefetch(first);
+            __builtin_prefetch(first + 4);
+        };
+        if (int32_t later = queue_.ahead(distance); later >= 0) fetch(later);
+        std::span<const int32_t> next = queue_.next_items();
+        for (size_t i = 0; i < std::min(next.size(), distance); ++i) fetch(next[i]);
+    }
+    /// Whether all that the fact can lead to has been reached at most at its cost.
+    bool is_useless(int32_t fact, int32_t cost) const {
+        const RelaxedTask::FactInfo &info = task_->facts[fact];
+        return info.target >= 0 && reached_[info.target].cost <= cost &&
+               (info.other_target < 0 || reached_[info.other_target].cost <= cost);
     }
     double extract_plan();
     bool is_new(int32_t action) {
@@ -72,7 +97,7 @@ private:
     std::vector<Reached> reached_;
     CostQueue queue_;
     std::vector<int32_t> facts_, stack_, plan_;
-    std::vector<uint32_t> fact_mark_, action_mark_;
+    std::vector<uint32_t> action_mark_;
     uint32_t mark_ = 0;
 };
 
@@ -110,32 +135,40 @@ bool Relaxation::explore() {
     int32_t cost, fact;
     while (queue_.pop(cost, fact)) {
         if (reached_[fact].cost < cost) continue;
-        if (task.is_goal[fact] && --open_goals == 0) return true;
-        if (dependents_are_useless(fact, cost)) continue;
-        for (int32_t d : task.dependents[fact]) {
-            if (d < 0) {
-                const RelaxedTask::Single &single = task.singles[~d];
-                reach(single.add, std::min(single.cost + cost, RelaxedTask::infinite - 1), single.relaxed);
-                continue;
-            }
-            RelaxedTask::Counter &counter = counters_[d];
-            // Facts leave the queue in order of cost, so the last precondition is the dearest.
-            if constexpr (maximum) {
-                if (--counter.open != 0) continue;
-                counter.cost = std::min(counter.cost + cost, RelaxedTask::infinite - 1);
-            } else {
-                counter.cost = std::min(counter.cost + cost, RelaxedTask::infinite - 1);
-                if (--counter.open != 0) continue;
-            }
-            for (int32_t f : task.adds[d]) reach(f, counter.cost, d);
+        prefetch();
+        const RelaxedTask::FactInfo &info = task.facts[fact], &next = task.facts[fact + 1];
+        if (info.target == RelaxedTask::is_goal && --open_goals == 0) return true;
+        bool awaited = reached_[fact].closed < -1;
+        reached_[fact].closed = cost;
+        // Active and passive entries together, in the order of the operators.
+        int32_t p = info.first_passive, end = awaited ? next.first_passive : p;
+        for (int32_t a = info.first_active; a < next.first_active; ++a) {
+            for (; p < end && task.passive[p].relaxed < task.active[a].relaxed; ++p) take_passive<maximum>(task.passive[p], cost);
+            take_active<maximum>(task.active[a], cost);
         }
+        for (; p < end; ++p) take_passive<maximum>(task.passive[p], cost);
     }
     return false;
 }
 
+template<bool maximum>
+void Relaxation::take_active(const RelaxedTask::Dependent &d, int32_t cost) {
+    if (d.other >= 0) {
+        if (reached_[d.other].closed >= 0) finish_pair<maximum>(d, cost);
+        else --reached_[d.other].closed;
+    } else if (d.other == RelaxedTask::no_other) {
+        reach(d.add, bounded(cost + d.cost), d.relaxed);
+    } else {
+        RelaxedTask::Counter &counter = counters_[d.add];
+        --counter.open;
+        if (!maximum || counter.open == 0) counter.cost = bounded(counter.cost + cost);
+        if (counter.open == 0)
+            for (int32_t f : task_->adds[d.relaxed]) reach(f, counter.cost, d.relaxed);
+    }
+}
+
 double Relaxation::extract_plan() {
     if (++mark_ == 0) {
-        std::fill(fact_mark_.begin(), fact_mark_.end(), 0);
         std::fill(action_mark_.begin(), action_mark_.end(), 0);
         mark_ = 1;
     }
@@ -144,12 +177,12 @@ double Relaxation::extract_plan() {
     while (!stack_.empty()) {
         int32_t fact = stack_.back();
         stack_.pop_back();
-        if (fact_mark_[fact] == mark_) continue;
-        fact_mark_[fact] = mark_;
+        if (reached_[fact].mark == mark_) continue;
+        reached_[fact].mark = mark_;
         int32_t r = reached_[fact].supporter;
         if (r < 0) continue;
         for (int32_t f : task_->preconditions[r])
-            if (fact_mark_[f] != mark_) stack_.push_back(f);
+            if (reached_[f].mark != mark_) stack_.push_back(f);
         int32_t action = view_->action(r, reached_.data());
         if (action < 0 || !is_new(action)) continue;
         total += task_->base_cost[r];

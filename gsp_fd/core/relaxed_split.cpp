@@ -27,7 +27,7 @@ private:
         std::vector<int32_t> heads;          // per instance: the atom that it derives, or -1 if that is of no use
         Rows needs;                          // per instance: the atoms that it needs, but for those that always hold
         std::vector<int32_t> goals;
-        std::vector<char> relevant;          // per atom
+        std::vector<int32_t> relevant;       // atoms in the order of their facts
     };
     void find_instances(Making &making, Watch &watch);
     void find_needs(Making &making, Watch &watch);
@@ -35,7 +35,8 @@ private:
     void find_relevant(Making &making, Watch &watch) const;
     void number_facts(const Making &making);
     void add_operators(const Making &making, CostType cost_type, Watch &watch);
-    void fill(int32_t instance, const Reached *reached, int32_t *arguments) const;
+    void fill(int32_t relaxed, const Reached *reached, int32_t *arguments) const;
+    void fill_static(int32_t instance, int32_t *arguments) const;
 
     int32_t atom(const Literal &literal, const int32_t *binding) const {
         int32_t args[LiftedTask::max_parameters];
@@ -49,7 +50,7 @@ private:
     }
     bool holds_always(int32_t atom, const Making &making) const {
         int32_t predicate = atoms.symbol(atom);
-        if (split_.is_auxiliary(predicate)) return static_support_.contains(atom);
+        if (split_.is_auxiliary(predicate)) return split_.is_static(predicate);
         return predicate < split_.num_predicates() && split_.never_deleted[predicate] && making.initial[atom];
     }
     const RuleOrigin &origin(int32_t instance) const { return split_.origins[rule_of_[instance]]; }
@@ -58,6 +59,7 @@ private:
     std::vector<int32_t> rule_of_;                         // per instance
     Rows bindings_;                                        // per instance
     std::vector<int32_t> instance_of_;                     // per relaxed operator
+    int32_t first_auxiliary_ = 0;                          // fact; facts of auxiliary atoms come last
     std::unordered_map<int32_t, int32_t> static_support_;  // auxiliary atom that always holds -> an instance that derives it
 };
 
@@ -70,7 +72,7 @@ SplitRelaxedTask::SplitRelaxedTask(std::shared_ptr<const LiftedTask> source, Cos
     find_relevant(making, watch);
     number_facts(making);
     add_operators(making, cost_type, watch);
-    finish(static_cast<size_t>(std::count_if(fact_of.begin(), fact_of.end(), [](int32_t f) { return f >= 0; })));
+    finish(making.relevant.size());
 }
 
 void SplitRelaxedTask::find_instances(Making &making, Watch &watch) {
@@ -94,10 +96,7 @@ void SplitRelaxedTask::find_needs(Making &making, Watch &watch) {
         const int32_t *binding = bindings_[i].data();
         int32_t head = atom(rule.add[0], binding);
         bool useful = !holds_always(head, making);
-        if (origin(static_cast<int32_t>(i)).is_static && split_.is_auxiliary(rule.add[0].predicate)) {
-            static_support_.emplace(head, static_cast<int32_t>(i));
-            useful = false;
-        }
+        if (split_.is_static(rule.add[0].predicate)) static_support_.emplace(head, static_cast<int32_t>(i));
         auto &needs = making.needs.values;
         auto begin = static_cast<std::ptrdiff_t>(needs.size());
         if (useful) {
@@ -141,50 +140,51 @@ void SplitRelaxedTask::find_relevant(Making &making, Watch &watch) const {
         if (head >= 0) heads.values.push_back(head);
         heads.close();
     }
-    Rows derivations = heads.inverted(atoms.size());
-    making.relevant.assign(atoms.size(), 0);
-    std::vector<int32_t> stack;
+    Rows derivations = heads.inverted(atoms.size());  // per atom: the instances that derive it
+    std::vector<char> marked(atoms.size(), 0);
     auto mark = [&](int32_t a) {
-        if (!making.relevant[a]) making.relevant[a] = 1, stack.push_back(a);
+        if (!marked[a]) marked[a] = 1, making.relevant.push_back(a);
     };
     for (int32_t a : making.goals) mark(a);
-    while (!stack.empty()) {
+    for (size_t next = 0; next < making.relevant.size(); ++next) {
         watch.throw_if_expired();
-        int32_t a = stack.back();
-        stack.pop_back();
-        for (int32_t i : derivations[a])
+        for (int32_t i : derivations[making.relevant[next]])
             for (int32_t needed : making.needs[i]) mark(needed);
     }
+    // Atoms in the order in which they were reached: evaluations will mostly look at them in a similar order.
+    std::sort(making.relevant.begin(), making.relevant.end(), [&](int32_t a, int32_t b) {
+        return std::pair(split_.is_auxiliary(atoms.symbol(a)), a) < std::pair(split_.is_auxiliary(atoms.symbol(b)), b);
+    });
 }
 
 void SplitRelaxedTask::number_facts(const Making &making) {
     fact_of.assign(atoms.size(), -1);
-    int32_t count = 0;
-    for (size_t a = 0; a < atoms.size(); ++a) {
-        if (!making.relevant[a]) continue;
-        fact_of[a] = count++;
-        int32_t predicate = atoms.symbol(static_cast<int32_t>(a)) - split_.num_predicates();
+    for (size_t f = 0; f < making.relevant.size(); ++f) {
+        int32_t a = making.relevant[f];
+        fact_of[a] = static_cast<int32_t>(f);
+        if (!split_.is_auxiliary(atoms.symbol(a))) first_auxiliary_ = fact_of[a] + 1;
+        int32_t predicate = atoms.symbol(a) - split_.num_predicates();
         if (predicate < 0 || predicate >= split_.num_predicates()) continue;
-        negations.emplace_back(atoms.find(predicate, atoms.args(static_cast<int32_t>(a)), lifted->arities[predicate]), fact_of[a]);
+        negations.emplace_back(atoms.find(predicate, atoms.args(a), lifted->arities[predicate]), fact_of[a]);
     }
     for (int32_t a : making.goals) goal.push_back(fact_of[a]);
 }
 
 void SplitRelaxedTask::add_operators(const Making &making, CostType cost_type, Watch &watch) {
-    for (size_t i = 0; i < rule_of_.size(); ++i) {
+    for (int32_t i = 0; i < static_cast<int32_t>(rule_of_.size()); ++i) {
         watch.throw_if_expired();
-        if (making.heads[i] < 0 || !making.relevant[making.heads[i]]) continue;
+        int32_t head = making.heads[i];
+        if (head < 0 || fact_of[head] < 0) continue;
         const Schema &rule = split_.program.schemas[rule_of_[i]];
         int32_t cost = 0;
-        if (origin(static_cast<int32_t>(i)).final)
-            cost = adjusted_cost(split_.program.cost(rule, bindings_[i].data()), cost_type, lifted->unit_cost);
+        if (origin(i).final) cost = adjusted_cost(split_.program.cost(rule, bindings_[i].data()), cost_type, lifted->unit_cost);
         if (making.needs[i].empty()) unconditional.push_back(static_cast<int32_t>(base_cost.size()));
         base_cost.push_back(std::min(cost, infinite - 1));
         for (int32_t a : making.needs[i]) preconditions.values.push_back(fact_of[a]);
         preconditions.close();
-        adds.values.push_back(fact_of[making.heads[i]]);
+        adds.values.push_back(fact_of[head]);
         adds.close();
-        instance_of_.push_back(static_cast<int32_t>(i));
+        instance_of_.push_back(i);
     }
 }
 
@@ -193,21 +193,23 @@ bool SplitRelaxedTask::find_tuple(int32_t relaxed, const Reached *reached, std::
     if (!from.final) return false;
     tuple.assign(1 + lifted->schemas[from.schema].parameters.size(), -1);
     tuple[0] = from.schema;
-    fill(instance_of_[relaxed], reached, tuple.data() + 1);
+    fill(relaxed, reached, tuple.data() + 1);
     return true;
 }
 
 /// Sets the parameters that a rule instance knows, and through its auxiliary atoms the others.
-void SplitRelaxedTask::fill(int32_t instance, const Reached *reached, int32_t *arguments) const {
+void SplitRelaxedTask::fill(int32_t relaxed, const Reached *reached, int32_t *arguments) const {
+    fill_static(instance_of_[relaxed], arguments);
+    for (int32_t fact : preconditions[relaxed])
+        if (fact >= first_auxiliary_) fill(reached[fact].supporter, reached, arguments);
+}
+
+void SplitRelaxedTask::fill_static(int32_t instance, int32_t *arguments) const {
     const int32_t *binding = bindings_[instance].data();
     const std::vector<int32_t> &parameters = origin(instance).parameters;
     for (size_t k = 0; k < parameters.size(); ++k) arguments[parameters[k]] = binding[k];
-    for (const Literal &literal : split_.program.schemas[rule_of_[instance]].positive) {
-        if (!split_.is_auxiliary(literal.predicate)) continue;
-        int32_t a = atom(literal, binding);
-        auto fixed = static_support_.find(a);
-        fill(fixed != static_support_.end() ? fixed->second : instance_of_[reached[fact_of[a]].supporter], reached, arguments);
-    }
+    for (const Literal &literal : split_.program.schemas[rule_of_[instance]].positive)
+        if (split_.is_static(literal.predicate)) fill_static(static_support_.at(atom(literal, binding)), arguments);
 }
 
 /// States of a lifted space of the same task.
@@ -216,7 +218,7 @@ public:
     SplitView(std::shared_ptr<const SplitRelaxedTask> task, LiftedSpace &space)
         : LiftedView(space, task->atoms), task_(std::move(task)), loaded_(task_->negations.empty() ? 0 : task_->atoms.size(), -1) {}
     void load(int32_t state, std::vector<int32_t> &facts) override {
-        space_.load(state);
+        state_ = state;
         ++loads_;
         for (int32_t atom : space_.atoms(state)) {
             int32_t known = lookup(atom);

@@ -9,44 +9,60 @@
 namespace gsp {
 
 void RelaxedTask::finish(size_t num_facts) {
-    is_goal.assign(num_facts, 0);
-    for (int32_t f : goal) is_goal[f] = 1;
-    unreached.assign(num_facts, {infinite, -1});
-    fresh.resize(base_cost.size());
-    for (size_t r = 0; r < base_cost.size(); ++r) fresh[r] = {base_cost[r], static_cast<int32_t>(preconditions[r].size())};
+    unreached.assign(num_facts, {infinite, -1, -1, 0});
+    facts.assign(num_facts + 1, {0, 0, many, -1});
+    for (int32_t f : goal) facts[f].target = is_goal;
+    std::vector<int32_t> counter_of(base_cost.size(), -1);
+    for (size_t r = 0; r < base_cost.size(); ++r) {
+        if (preconditions[r].size() <= 2) continue;
+        counter_of[r] = static_cast<int32_t>(fresh.size());
+        fresh.push_back({base_cost[r], static_cast<int32_t>(preconditions[r].size())});
+    }
     Rows needed_by = preconditions.inverted(num_facts);
-    dependents.values.reserve(needed_by.values.size());
-    for (size_t f = 0; f < num_facts; ++f) {
+    auto is_rarer = [&](int32_t fact, int32_t other) {
+        size_t own = needed_by[fact].size(), others = needed_by[other].size();
+        return own < others || (own == others && fact > other);
+    };
+    for (int32_t f = 0; f < static_cast<int32_t>(num_facts); ++f) {
         for (int32_t r : needed_by[f]) {
-            if (fresh[r].open > 1) {
-                dependents.values.push_back(r);
+            auto needs = preconditions[r];
+            if (needs.size() > 2) {
+                active.push_back({counts, counter_of[r], 0, r});
                 continue;
             }
-            for (int32_t add : adds[r]) {
-                dependents.values.push_back(~static_cast<int32_t>(singles.size()));
-                singles.push_back({add, base_cost[r], r});
-            }
+            int32_t other = needs.size() == 1 ? no_other : needs[0] == f ? needs[1] : needs[0];
+            auto &kind = other == no_other || is_rarer(f, other) ? active : passive;
+            for (int32_t add : adds[r]) kind.push_back({other, add, base_cost[r], r});
         }
-        dependents.close();
+        facts[f + 1].first_active = static_cast<int32_t>(active.size());
+        facts[f + 1].first_passive = static_cast<int32_t>(passive.size());
     }
-    find_targets(num_facts);
+    // The second time around, a target with targets of its own is replaced by those.
+    find_targets(needed_by);
+    find_targets(needed_by);
 }
 
-void RelaxedTask::find_targets(size_t num_facts) {
-    constexpr size_t most = 4;
-    std::vector<int32_t> found;
-    auto add = [&](int32_t fact) {
-        if (std::find(found.begin(), found.end(), fact) == found.end()) found.push_back(fact);
+void RelaxedTask::find_targets(const Rows &needed_by) {
+    auto add = [](std::vector<int32_t> &found, int32_t fact) {
+        if (fact >= 0 && std::find(found.begin(), found.end(), fact) == found.end()) found.push_back(fact);
     };
-    for (size_t f = 0; f < num_facts; ++f) {
-        found.clear();
-        for (int32_t d : dependents[f]) {
-            if (d < 0) add(singles[~d].add);
-            else std::for_each(adds[d].begin(), adds[d].end(), add);
-            if (found.size() > most) break;
+    std::vector<FactInfo> last = facts;
+    std::vector<int32_t> direct, indirect;
+    for (size_t f = 0; f < needed_by.size(); ++f) {
+        if (facts[f].target == is_goal) continue;
+        direct.clear();
+        for (int32_t r : needed_by[f]) {
+            for (int32_t fact : adds[r]) add(direct, fact);
+            if (direct.size() > 2) break;
         }
-        if (found.size() > most) found.clear();
-        targets.push(found);
+        if (direct.empty() || direct.size() > 2) continue;
+        indirect.clear();
+        for (int32_t t : direct)
+            for (int32_t fact : {last[t].target < 0 ? t : last[t].target, last[t].target < 0 ? -1 : last[t].other_target})
+                add(indirect, fact);
+        const std::vector<int32_t> &chosen = indirect.size() <= 2 ? indirect : direct;
+        facts[f].target = chosen[0];
+        facts[f].other_target = chosen.size() == 2 ? chosen[1] : -1;
     }
 }
 
@@ -172,7 +188,7 @@ public:
         : LiftedView(space, task->lifted_atoms), task_(std::move(task)), ground_(*task_->ground),
           empty_(ground_.empty_values.empty() ? ground_.initial : ground_.empty_values) {}
     void load(int32_t state, std::vector<int32_t> &facts) override {
-        space_.load(state);
+        state_ = state;
         values_ = empty_;
         for (int32_t atom : space_.atoms(state)) {
             int32_t index = lookup(atom);

@@ -8,9 +8,11 @@
 
 namespace gsp {
 
-/// How an evaluation reached a fact: at which cost, and by which relaxed operator (-1: it holds).
+/// What an exploration knows of a fact.
 struct Reached {
-    int32_t cost, supporter;
+    int32_t cost, supporter;  // the relaxed operator that reached it, -1 if it holds
+    int32_t closed;           // the final cost, or before that is known -1 - (active entries that wait for the fact)
+    uint32_t mark;            // of the relaxed plan
 };
 
 /// The states of one space as facts, and relaxed operators as operators of that space.
@@ -35,10 +37,13 @@ public:
 
     static constexpr int32_t infinite = INT32_MAX / 2;
 
-    /// A relaxed operator with a single precondition needs no counter: one of these per fact it adds.
-    struct Single {
+    /// What a fact contributes to, one entry per added fact. An operator with one or two preconditions needs no counter: it
+    /// is done when the other one is.
+    struct Dependent {
+        int32_t other;  // the other precondition, or one of the below
         int32_t add, cost, relaxed;
     };
+    static constexpr int32_t no_other = -1, counts = -2;  // `counts`: the operator has counter number `add`
     struct Counter {
         int32_t cost, open;
     };
@@ -48,20 +53,27 @@ public:
     std::vector<int32_t> always;         // facts that hold in every state
     std::vector<int32_t> goal;
     bool solvable = true;                // false: some goal fact cannot be reached at all
-    /// Made by `finish`. Per fact, in the order of the relaxed operators: an operator, or ~i for singles[i].
-    Rows dependents;
-    std::vector<Single> singles;
-    std::vector<char> is_goal;
-    std::vector<Counter> fresh;          // of every relaxed operator, before an exploration
+    // Made by `finish`.
+    /// Both in the order of the relaxed operators. An operator with two preconditions is an active entry of the rarer one
+    /// (the more special one, and more often of no use) and a passive entry of the other, which matters only if the rarer one
+    /// was there before.
+    std::vector<Dependent> active, passive;
+    struct FactInfo {
+        int32_t first_active, first_passive;
+        /// All that the fact can lead to, where that is one or two facts (-1: none) that are not in the same position
+        /// themselves. Once they have been reached as cheaply, the fact is of no use. `is_goal` and `many` for other facts.
+        int32_t target, other_target;
+    };
+    static constexpr int32_t is_goal = -2, many = -3;
+    std::vector<FactInfo> facts;         // and one more at the end
+    std::vector<Counter> fresh;          // the counters before an exploration
     std::vector<Reached> unreached;
-    /// What the dependents of a fact add, where that is little: reached in another way, the dependents are of no use.
-    Rows targets;
 
 protected:
     void finish(size_t num_facts);
 
 private:
-    void find_targets(size_t num_facts);
+    void find_targets(const Rows &needed_by);
 };
 
 std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type);

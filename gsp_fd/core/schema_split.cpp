@@ -1,6 +1,7 @@
 #include "schema_split.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -129,20 +130,20 @@ private:
         for (uint64_t m = item.parameters; m != 0; m &= m - 1) item.literal.args.push_back(std::countr_zero(m));
         return item;
     }
-    /// Replaces one or two conditions by an auxiliary atom, if that saves work.
+    /// Replaces one or two conditions by an auxiliary atom, if that saves work; or if it costs next to nothing, because a
+    /// rule with fewer conditions is a step towards one that saves work.
     bool join_best(uint64_t kept) {
-        double least = 0.9 * work(items_, kept);
+        double now = work(items_, kept), least = INFINITY;
         std::vector<Item> group, rest, best_group, best_rest;
         for (size_t i = 0; i < items_.size(); ++i)
             for (size_t j = i; j < items_.size(); ++j) {
                 if (!items_[i].generates() || !items_[j].generates()) continue;
                 divide(i, j, group, rest);
                 if (rest.empty() && (all_parameters(group) & ~kept) == 0) continue;
-                Item item = auxiliary(group, rest, kept);
-                double total = work(group, 0);
-                rest.push_back(item);
-                total += work(rest, kept);
-                if (total >= least) continue;
+                rest.push_back(auxiliary(group, rest, kept));
+                double own = work(group, 0), total = own + work(rest, kept);
+                bool saves = total < 0.9 * now, simplifies = rest.size() < items_.size() && own < 0.1 * now && total < 1.1 * now;
+                if (total >= least || !(saves || simplifies)) continue;
                 least = total;
                 best_group = group;
                 best_rest = rest;
@@ -168,6 +169,7 @@ private:
             out_.program.predicates.emplace_back();
             out_.program.arities.push_back(static_cast<int32_t>(item.literal.args.size()));
             out_.program.fluent.push_back(1);
+            out_.static_auxiliary.push_back(!item.fluent);
             add_rule(group, item.parameters, {it->second, item.literal.args}, false);
         }
         return it->second;
@@ -176,7 +178,7 @@ private:
     void add_rule(const std::vector<Item> &items, uint64_t kept, const Literal &head, bool final) {
         Schema rule;
         rule.name = source_.name;
-        RuleOrigin origin{schema_, {}, final, true};
+        RuleOrigin origin{schema_, {}, final};
         int32_t renamed[LiftedTask::max_parameters];
         for (uint64_t m = all_parameters(items) | kept; m != 0; m &= m - 1) {
             int32_t parameter = std::countr_zero(m);
@@ -191,7 +193,6 @@ private:
         };
         for (const Item &item : items) {
             Literal literal = local(item.literal);
-            origin.is_static = origin.is_static && !item.fluent;
             switch (item.kind) {
             case Kind::positive: rule.positive.push_back(literal); break;
             case Kind::negative: rule.negative.push_back(literal); break;

@@ -11,8 +11,7 @@ namespace gsp {
 struct RuleOrigin {
     int32_t schema;
     std::vector<int32_t> parameters;
-    bool final;      // derives an effect of the schema, at its cost; otherwise an auxiliary atom, for nothing
-    bool is_static;  // depends on no fluent atom
+    bool final;  // derives an effect of the schema, at its cost; otherwise an auxiliary atom, for nothing
 };
 
 /// The rules are the schemas of `program`, with one add effect each. Its predicates are those of the task, then their
@@ -20,11 +19,13 @@ struct RuleOrigin {
 struct SplitTask {
     LiftedTask program;
     std::vector<RuleOrigin> origins;
-    std::vector<char> never_deleted;  // per predicate of the task
+    std::vector<char> never_deleted;     // per predicate of the task
+    std::vector<char> static_auxiliary;  // per auxiliary predicate: whether its atoms depend on no fluent atom
 
     int32_t num_predicates() const { return static_cast<int32_t>(never_deleted.size()); }
     int32_t negation(int32_t predicate) const { return num_predicates() + predicate; }
     bool is_auxiliary(int32_t predicate) const { return predicate >= 2 * num_predicates(); }
+    bool is_static(int32_t predicate) const { return is_auxiliary(predicate) && static_auxiliary[predicate - 2 * num_predicates()]; }
 };
 
 /// Rules for every effect that can matter: values of hmax and hadd are those of the actions, except that an action which
