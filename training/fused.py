@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -42,12 +43,10 @@ class _Call(ctypes.Structure):
     alive: list[Any]
 
     _fields_ = [
-        *((name, ctypes.c_int64) for name in ("batch_nodes", "d", "layers", "relations")),
-        *((name, _Pointer) for name in ("arity", "hidden")),
-        *((name, ctypes.c_int64) for name in ("nodes", "rows", "units")),
-        *((name, _Pointer) for name in ("count", "computed", "node", "slot", "slot_node", "slot_end")),
-        *((name, _Pointer) for name in (*STACKED, *SHARED, "result", "x", "aggregate", "sum", "winner", "message")),
-        *((name, _Pointer) for name in ("pre", "update_pre", "update_sum", "grad")),
+        ("plan", _Pointer),
+        ("d", ctypes.c_int64),
+        ("layers", ctypes.c_int64),
+        *((name, _Pointer) for name in (*STACKED, *SHARED, "buffer", "result", "grad")),
         *((f"g{name}", _Pointer) for name in (*STACKED, *SHARED)),
         ("alpha", ctypes.c_float),
         ("limit", ctypes.c_float),
@@ -72,8 +71,11 @@ def library() -> ctypes.CDLL | None:
             for function in (loaded.gsp_embed, loaded.gsp_embed_backward):
                 function.argtypes = [ctypes.POINTER(_Call)]
                 function.restype = None
-            loaded.gsp_plan.argtypes = [ctypes.POINTER(_Call), _Pointer]
-            loaded.gsp_plan.restype = ctypes.c_int64
+            number, numbers = ctypes.c_int64, _Pointer
+            loaded.gsp_buffer_size.argtypes, loaded.gsp_buffer_size.restype = [ctypes.POINTER(_Call)], number
+            loaded.gsp_plan.argtypes = [number, *[numbers] * 4, number, number, ctypes.c_int, ctypes.POINTER(number)]
+            loaded.gsp_plan.restype = _Pointer
+            loaded.gsp_plan_free.argtypes, loaded.gsp_plan_free.restype = [_Pointer], None
             return loaded
     return None
 
@@ -101,60 +103,33 @@ class Plan:
     ) -> None:
         kernel = library()
         assert kernel is not None
-        self.slots, self.config, self.nodes = slots, config, nodes
+        self.config, self.nodes = config, nodes
         arities = [arity for arity, _ in slots]
         self._stack = np.unique(arities, return_inverse=True)[1]
         self._number = np.array([number for _, number in slots], np.int64)
-        sizes = torch.tensor([arities, [config.hidden_of(arity) for arity in arities], counts], dtype=torch.int64)
-        atoms = torch.empty(3, len(index), dtype=torch.int32)
-        computed = torch.empty(nodes, dtype=torch.int32)
-        slot_end = torch.empty(sum(arities), dtype=torch.int64)
-        self._arrays = sizes, atoms, computed, slot_end
-        arity, hidden, count, node, slot, slot_node = (part.data_ptr() for part in (*sizes, *atoms))
-        self._call = _Call(
-            batch_nodes=nodes,
-            d=config.d,
-            layers=config.layers,
-            relations=len(slots),
-            arity=arity,
-            hidden=hidden,
-            count=count,
-            computed=computed.data_ptr(),
-            node=node,
-            slot=slot,
-            slot_node=slot_node,
-            slot_end=slot_end.data_ptr(),
-            alpha=config.alpha,
-            limit=EXPONENT_LIMIT,
-            aggregation=AGGREGATIONS.index(config.aggregation),
-            lanes=MOST_LANES,
+        self._aggregation = AGGREGATIONS.index(config.aggregation)
+        sizes = np.array([arities, [config.hidden_of(arity) for arity in arities], counts], np.int64)
+        index, wrong = index.to(torch.int64).contiguous(), ctypes.c_int64()
+        self._plan = kernel.gsp_plan(
+            len(slots),
+            *(row.ctypes.data for row in sizes),
+            index.data_ptr(),
+            nodes,
+            config.layers,
+            self._aggregation,
+            ctypes.byref(wrong),
         )
-        index = index.to(torch.int64).contiguous()
-        wrong = kernel.gsp_plan(ctypes.byref(self._call), index.data_ptr())
-        if wrong >= 0:
-            raise IndexError(f"an atom refers to node {int(index[wrong])} of {nodes}")
+        if self._plan is None:
+            raise IndexError(f"an atom refers to node {int(index[wrong.value])} of {nodes}")
+        weakref.finalize(self, kernel.gsp_plan_free, self._plan)
 
-    def call(self, keep: bool, buffer: Tensor) -> _Call:
-        """The argument of the kernel, which trusts it, with its arrays in a buffer; the caller keeps that alive."""
-        call = _Call.from_buffer_copy(self._call)
-        call.alive, call.keep = [], keep
-        place = buffer.data_ptr()
-        for name, size in self.layout(keep).items():
-            setattr(call, name, place)
-            place += 4 * size
+    def call(self, keep: bool) -> _Call:
+        """The argument of the kernel, which trusts it; the caller keeps what it points to alive."""
+        config = self.config
+        call = _Call(plan=self._plan, d=config.d, layers=config.layers, alpha=config.alpha, limit=EXPONENT_LIMIT)
+        call.aggregation, call.keep, call.lanes = self._aggregation, keep, MOST_LANES
+        call.alive = []
         return call
-
-    def layout(self, keep: bool) -> dict[str, int]:
-        """Sizes of the arrays of a forward pass, all of four-byte numbers; ``keep``: for a backward pass."""
-        maximum, layers = self.config.aggregation == "max", self.config.layers if keep else 1
-        size = self._call.nodes * self.config.d
-        sizes = {"x": max(2, layers) * size, "aggregate": layers * size, "update_sum": layers * size}
-        if not maximum:
-            sizes["sum"] = layers * size
-        if keep:
-            sizes |= {"pre": (layers - 1) * self._call.units, "update_pre": 2 * layers * size}
-            sizes |= {"winner": layers * size} if maximum else {"message": layers * self._call.rows * self.config.d}
-        return sizes
 
     def add_weights(self, call: _Call, weights: Sequence[Tensor], prefix: str = "") -> None:
         """Puts the addresses of the weights (SHARED, then STACKED of each arity in ascending order) into a call."""
@@ -197,10 +172,10 @@ class FusedEmbedding(torch.autograd.Function):
         kernel = library()
         assert kernel is not None
         keep = any(ctx.needs_input_grad)
-        buffer = FusedEmbedding.buffers.take(sum(plan.layout(keep).values()))
+        call = plan.call(keep)
+        buffer = FusedEmbedding.buffers.take(kernel.gsp_buffer_size(ctypes.byref(call)))
         result = torch.empty(plan.nodes, plan.config.d)
-        call = plan.call(keep, buffer)
-        call.result = result.data_ptr()
+        call.buffer, call.result = buffer.data_ptr(), result.data_ptr()
         plan.add_weights(call, weights)
         kernel.gsp_embed(ctypes.byref(call))
         if keep:
@@ -220,8 +195,8 @@ class FusedEmbedding(torch.autograd.Function):
         weights = ctx.saved_tensors
         gradients = [torch.zeros_like(weight) for weight in weights]
         grad = grads[0].contiguous()
-        call = plan.call(True, ctx.buffer)
-        call.grad = grad.data_ptr()
+        call = plan.call(keep=True)
+        call.buffer, call.grad = ctx.buffer.data_ptr(), grad.data_ptr()
         plan.add_weights(call, weights)
         plan.add_weights(call, gradients, "g")
         kernel.gsp_embed_backward(ctypes.byref(call))
