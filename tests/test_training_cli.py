@@ -30,8 +30,11 @@ from gsp_fd.model import Model
 from gsp_fd.task import load_pddl
 from gsp_fd.training.checkpoint import load_checkpoint
 from gsp_fd.training.learning.trainer import Trainer
+from gsp_fd.training.learning.validation import Score
 from gsp_fd.training.progress import Row, read_rows
 from gsp_fd.training.run import cli
+from gsp_fd.training.run.session import relaxed_plan_decision
+from gsp_fd.training.run.settings import read_toml
 
 COMMAND = [sys.executable, "-m", "gsp_fd.training.run.cli"]
 STEPS = 3000
@@ -110,6 +113,39 @@ def test_train_plan_and_prolong(problems: Path, tmp_path: Path, capsys: pytest.C
         assert message in capsys.readouterr().err
 
 
+def test_the_program_decides_about_the_relaxed_plan(problems: Path, tmp_path: Path) -> None:
+    """Trials with and without it, of which one goes on; the second is left out where the first masters everything."""
+    out = tmp_path / "run"
+    options = options_of(problems, out, 0.25, "--validate", str(problems), "--relaxed-plan", "auto")
+    assert cli.main(options) == ExitCode.SUCCESS
+    values, run = read_toml(out / "config.toml")
+    chosen, reason = values["relaxed_plan"], run["decision"]
+    assert chosen in ("yes", "no")
+    assert reason.startswith("the relaxed plan: " if chosen == "yes" else "no relaxed plan: ")
+    assert f"| Relaxed plan | {reason} |" in (out / "card.md").read_text()
+    assert Model(out / "model.onnx").metadata.relaxed_plan == (chosen == "yes")
+    tried = [trial for trial in ("no", "yes") if (out / f"trial-{trial}").is_dir()]
+    assert tried == ["no"] if "first trial solves all" in reason else ["no", "yes"]
+    rows = read_rows(out / "progress.csv")
+    assert rows[-1].minutes >= values["minutes"]
+    assert [row.minutes for row in rows] == sorted(row.minutes for row in rows)
+
+
+def score(covered: int) -> Score:
+    return Score.of_plans([1] * covered + [None] * (4 - covered), np.zeros(0))
+
+
+@pytest.mark.parametrize(
+    ("without", "seen", "chosen"),
+    [(4, None, "no"), (2, 3, "yes"), (3, 3, "no"), (3, 2, "no"), (0, 4, "yes"), (0, 0, "no")],
+)
+def test_decision_about_the_relaxed_plan(without: int, seen: int | None, chosen: str) -> None:
+    scores = {"no": score(without)} | ({} if seen is None else {"yes": score(seen)})
+    decided, reason = relaxed_plan_decision(scores)
+    assert decided == chosen
+    assert reason.startswith("the relaxed plan: " if chosen == "yes" else "no relaxed plan: ")
+
+
 def check_report(page: str) -> None:
     """One file, with two figures, and nothing that has to be loaded."""
     assert page.startswith("<!DOCTYPE html>")
@@ -180,7 +216,7 @@ def test_interrupt_ends_in_good_order(problems: Path, tmp_path: Path) -> None:
 def test_whatever_ends_a_run_is_its_status(
     problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], state: str
 ) -> None:
-    def run(trainer: Trainer) -> None:
+    def run(trainer: Trainer, minutes: float) -> None:
         raise error
 
     monkeypatch.setattr(Trainer, "run", run)

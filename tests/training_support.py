@@ -12,7 +12,8 @@ from gsp_fd.training.instance_sets import InstanceSets, load_sets
 from gsp_fd.training.learning.validation import Score
 from gsp_fd.training.progress import Row
 
-TINY = {"d": 16, "layers": 4, "batch_size": 16, "budget": 60, "lockstep": 8, "validate_every": 3.0, "varied": 0.0}
+TINY: dict[str, float | str] = {"d": 16, "layers": 4, "batch_size": 16, "budget": 60, "lockstep": 8}
+TINY |= {"validate_every": 3.0, "varied": 0.0, "relaxed_plan": "no"}
 """Hyper-parameters with which a few blocks are learned in seconds."""
 TINY_OPTIONS = [f"--{name.replace('_', '-')}={value}" for name, value in TINY.items()]
 

@@ -107,10 +107,10 @@ class Trainer:
         """Ends the training after the current step; it is validated and saved as usual."""
         self.stopped = True
 
-    def run(self) -> None:
-        """Trains until the configured time is over."""
+    def run(self, minutes: float = math.inf) -> None:
+        """Trains until the configured time is over, or only the first minutes of it."""
         self._start = time.perf_counter() - self.elapsed
-        seconds = 60 * self.config.minutes
+        seconds = 60 * min(minutes, self.config.minutes)
         while self.elapsed < seconds and not self.stopped:
             self._search()
             self._learn()

@@ -30,6 +30,8 @@ class CardFacts:
     workers: int
     seed: int
     command: str
+    decision: str = ""
+    """Why the network sees the relaxed plan, or does not."""
 
 
 def card_facts(facts: CardFacts) -> dict[str, str]:
@@ -49,6 +51,7 @@ def card_facts(facts: CardFacts) -> dict[str, str]:
         f"with {score.steps} steps in all; RMSE of Q on these plans {score.rmse:.2f}",
         "Goals and starts": _coverage_of_kinds(facts),
         "Never seen": ", ".join(facts.metadata.unseen) or "nothing: every relation had atoms in training",
+        "Relaxed plan": facts.decision or ("seen, as asked for" if facts.metadata.relaxed_plan else "not seen"),
         "Network": f"{network.layers} layers of width {network.d}, {network.aggregation} aggregation, "
         f"{network.pool} pool",
         "Version": f"gsp-fd {facts.metadata.package_version}",

@@ -74,6 +74,18 @@ class RunFolder:
         """The folder of one of several seeds."""
         return RunFolder(self.path / f"seed-{seed}")
 
+    def trial(self, relaxed_plan: str) -> RunFolder:
+        """The folder of the trial with or without the relaxed plan."""
+        return RunFolder(self.path / f"trial-{relaxed_plan}")
+
+    def take_over(self, other: RunFolder) -> None:
+        """Goes on where another run ended: its checkpoints, model, card and progress become those of this one."""
+        for name in ("progress", "model", "card", "best", "checkpoint"):
+            file: Path = getattr(other, name)
+            if file.is_file():
+                self.path.mkdir(parents=True, exist_ok=True)
+                file.replace(getattr(self, name))
+
     def create(self, config: TrainingConfig, inputs: RunInputs) -> None:
         """Makes the folder, which must be new or empty, and writes the configuration."""
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,8 +33,10 @@ from gsp_fd.training.progress import CsvFile, Table, Watcher, Watchers, event_fi
 from gsp_fd.training.run.card import CardFacts, card_facts, card_text
 from gsp_fd.training.run.folder import RunFolder
 from gsp_fd.training.run.report import report_html
-from gsp_fd.training.run.settings import RunInputs
+from gsp_fd.training.run.settings import RunInputs, to_toml
 
+TRIAL_SHARE = 0.2
+"""Of the time of a run, for each trial with and without the relaxed plan; the chosen one goes on."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as in a shell."""
 
@@ -79,6 +82,7 @@ class FolderStore:
             workers=self.inputs.workers,
             seed=self.config.seed,
             command=self.inputs.command,
+            decision=self.inputs.decision,
         )
 
 
@@ -99,6 +103,8 @@ class Session:
         with _locked(self.folder), self._signals():
             try:
                 folders = [self.folder] if len(seeds) == 1 else [self.folder.seed(seed) for seed in seeds]
+                if self.config.relaxed_plan == "auto":
+                    self._decide(folders[0])
                 for seed, folder in zip(seeds, folders, strict=True):
                     if not self.interrupted and not self._is_finished(folder):
                         self._train(folder, replace(self.config, seed=seed))
@@ -109,15 +115,37 @@ class Session:
         self._say_goodbye()
         return INTERRUPTED if self.interrupted else ExitCode.SUCCESS
 
+    def _decide(self, folder: RunFolder) -> None:
+        """Settles whether the network sees the relaxed plan; ``folder`` goes on with the trial that is chosen."""
+        scores: dict[str, Score] = {}
+        for choice in ("no", "yes"):
+            trial = self.folder.trial(choice)
+            if trial.read_status().get("state") != "finished":
+                self._train(trial, replace(self.config, relaxed_plan=choice), TRIAL_SHARE * self.config.minutes)
+            if self.interrupted:
+                return
+            scores[choice] = Score.from_json(trial.read_status()["best"])
+            if scores[choice].covered == scores[choice].of:
+                break
+        chosen, reason = relaxed_plan_decision(scores)
+        print(reason, flush=True)
+        self.inputs = replace(self.inputs, decision=reason)
+        minutes = self.config.minutes * (1 - TRIAL_SHARE * (len(scores) - 1))
+        self.config = replace(self.config, relaxed_plan=chosen, minutes=minutes)
+        folder.take_over(self.folder.trial(chosen))
+        write_atomically(self.folder.config, to_toml(self.config, self.inputs).encode())
+
     def _is_finished(self, folder: RunFolder) -> bool:
         status = folder.read_status()
         return status.get("state") == "finished" and status.get("minutes", 0) >= self.config.minutes
 
-    def _train(self, folder: RunFolder, config: TrainingConfig) -> None:
+    def _train(self, folder: RunFolder, config: TrainingConfig, minutes: float = math.inf) -> None:
+        """Trains for the configured time, or only the first minutes of it."""
         folder.path.mkdir(parents=True, exist_ok=True)
         inputs, validation = self.inputs, Path(self.inputs.validate) if self.inputs.validate else None
         # All seeds are judged by the same instances: those of the first one.
-        sets = load_sets(Path(inputs.domain), Path(inputs.train), validation, self.config, self.folder.validation)
+        judged = replace(config, seed=self.config.seed)
+        sets = load_sets(Path(inputs.domain), Path(inputs.train), validation, judged, self.folder.validation)
         fleet = self._fleet(sets, config) if inputs.workers else None
         watchers = Watchers([Table()])
         store = FolderStore(folder, sets, config, inputs, watchers.message)
@@ -132,10 +160,10 @@ class Session:
             _add_files(watchers, folder, trainer.elapsed / 60)
             watchers.message(
                 f"{sets.metadata.domain}, seed {config.seed}: {len(sets.training)} training problems; validation on "
-                f"{sets.origin}; {config.minutes:g} minutes"
+                f"{sets.origin}; {min(minutes, config.minutes):g} minutes{_trial(config, minutes)}"
             )
             folder.write_status({"state": "running", "minutes": trainer.elapsed / 60})
-            trainer.run()
+            trainer.run(minutes)
         except BaseException as error:
             state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
             folder.write_status({"state": state, "minutes": trainer.elapsed / 60})
@@ -168,6 +196,7 @@ class Session:
         best = trainer.best.to_json() if trainer.best else None
         folder.write_status({"state": state, "minutes": trainer.elapsed / 60, "seed": store.config.seed, "best": best})
         if store.facts is not None:
+            write_atomically(folder.card, card_text(store.facts).encode())
             title = f"Training of {store.facts.metadata.domain}"
             text = report_html(title, card_facts(store.facts), read_rows(folder.progress), self.inputs.command)
             write_atomically(folder.report, text.encode())
@@ -212,6 +241,29 @@ class Session:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+
+def relaxed_plan_decision(scores: Mapping[str, Score]) -> tuple[str, str]:
+    """``yes`` or ``no``, and why, from the trials with (``yes``) and without (``no``) the relaxed plan.
+
+    What the purely lifted network masters stays lifted: it needs no relaxed task, which large problems make costly.
+    """
+    lifted = scores["no"]
+    if "yes" not in scores:
+        return "no", f"no relaxed plan: without it the first trial solves all {lifted.of} validation problems"
+    relaxed = scores["yes"]
+    chosen = "yes" if relaxed.covered > lifted.covered else "no"
+    coverage = (
+        f"the trials solve {relaxed.covered} of {relaxed.of} validation problems with it, {lifted.covered} without"
+    )
+    return chosen, f"{'the' if chosen == 'yes' else 'no'} relaxed plan: {coverage}"
+
+
+def _trial(config: TrainingConfig, minutes: float) -> str:
+    """What a trial tries."""
+    if minutes >= config.minutes:
+        return ""
+    return f" to try the network {'with' if config.relaxed_plan == 'yes' else 'without'} the relaxed plan"
 
 
 @contextmanager

@@ -35,6 +35,8 @@ class RunInputs:
     """Ray cluster; empty: this machine."""
     command: str = ""
     """The command that started the run."""
+    decision: str = ""
+    """Why the network sees the relaxed plan, or does not, where that was left to the program."""
 
 
 def option_of(name: str) -> str:
