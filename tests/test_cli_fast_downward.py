@@ -87,7 +87,7 @@ COMMANDS = {
     "bound": (cli.TOWER, ["problem.pddl", "--search", "astar(blind(), bound=6)"]),
     "max_time": (cli.ENDLESS, ["problem.pddl", "--search", "astar(blind(), max_time=0.2)"]),
     "search time": (cli.ENDLESS, ["--search-time-limit", "1", "problem.pddl", "--search", "astar(blind())"]),
-    "search memory": (cli.ENDLESS, ["--search-memory-limit", "100M", "problem.pddl", "--search", "astar(blind())"]),
+    "search memory": (cli.ENDLESS, ["--search-memory-limit", "60M", "problem.pddl", "--search", "astar(blind())"]),
     "wrong search": (cli.TOWER, ["problem.pddl", "--search", "eager_greedy(ff())"]),
     "two searches": (cli.TOWER, ["problem.pddl", "--search", GOOD, "--search", GOOD]),
     "unknown search option": (cli.TOWER, ["problem.pddl", "--search", GOOD, "--frobnicate"]),
