@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import mmap
 import os
 import random
@@ -15,8 +14,8 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -46,7 +45,7 @@ class Case:
             path.write_bytes(data)
 
 
-class Wrong(Exception):  # noqa: N818
+class Wrong(Exception):
     """What a program did is not what it may do with any input."""
 
 
@@ -241,32 +240,3 @@ def _save(target: Target, finding: Finding, out: Path) -> None:
     case = case_of(target, finding.seed, finding.index)
     case.write(folder)
     (folder / "finding.txt").write_text(f"{finding}\n{case.arguments!r}\n{finding.detail}\n", errors="replace")
-
-
-def program(main: Callable[[list[str]], int | None], arguments: list[str]) -> tuple[int, str, str]:
-    """Exit code, output and messages of a program, called in this process."""
-    out, messages = _Stream(), _Stream()
-    with redirect_stdout(out), redirect_stderr(messages):
-        try:
-            code = main(arguments) or 0
-        except SystemExit as end:  # argparse
-            code = end.code if isinstance(end.code, int) else 1
-    return int(code), out.text(), messages.text()
-
-
-class _Stream(io.TextIOWrapper):
-    """As strict as a real standard output: not every string can be written to it."""
-
-    def __init__(self) -> None:
-        super().__init__(io.BytesIO(), encoding="utf-8", write_through=True)
-
-    def text(self) -> str:
-        return self.buffer.getvalue().decode(errors="replace")  # type: ignore[attr-defined]
-
-
-def endless(count: int) -> Iterator[int]:
-    """0, 1, 2, … below ``count``; without end for 0."""
-    index = 0
-    while not count or index < count:
-        yield index
-        index += 1
