@@ -29,12 +29,17 @@ ENDED = (*range(4), *range(10, 14), *range(20, 25))
 def plan(arguments: list[str]) -> bool:
     """Runs gsp-plan, but for Fast Downward's translator, which is not ours; whether it took the input."""
     with mock.patch.object(task, "translate", _no_translator):
-        code, out, messages = _run(driver.main, arguments)
+        code, out, messages = driver_run(arguments)
     _check(code, messages, ENDED)
     searched, written = "search exit code" in out, sorted(Path().glob("*plan*"))
     if searched and (code < 4) != bool(written):
         raise Wrong(f"exit code {code} with the plan files {written}")
     return code in ENDED
+
+
+def driver_run(arguments: list[str]) -> tuple[int, str, str]:
+    """Exit code, output and messages of gsp-plan."""
+    return _run(driver.main, arguments)
 
 
 def _no_translator(*arguments: Any, **options: Any) -> Any:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-CPU_SECONDS = 10
+CPU_SECONDS = 5
 """CPU time of one input, far above what any of them needs."""
 WALL_SECONDS = 120
 MEMORY_MB = 1024
@@ -73,7 +73,8 @@ class Finding:
     detail: str
 
     def __str__(self) -> str:
-        command = f"python -m tests.fuzz {self.target} --seed {self.seed} --first {self.index} --count 1"
+        module = "tests.fuzz.differential" if self.target.endswith("-tasks") else "tests.fuzz"
+        command = f"python -m {module} {self.target} --seed {self.seed} --first {self.index} --count 1"
         return f"{self.target}: {self.kind}: {self.detail.splitlines()[-1] if self.detail else ''}  [{command}]"
 
     @property
