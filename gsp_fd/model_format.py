@@ -183,6 +183,17 @@ def relations_of(
     return tuple(result)
 
 
+_KINDS = {
+    "network": dict,
+    "training": dict,
+    "validation": dict,
+    "package_version": str,
+    "fp16": bool,
+    "goal_split": bool,
+}
+"""Of values that are used as they stand in the file."""
+
+
 def is_integer(value: object) -> bool:
     """Whether this is a whole number, and neither true nor false."""
     return isinstance(value, int) and not isinstance(value, bool)
@@ -271,9 +282,9 @@ class ModelMetadata:
             for key in ("types", "constants", "unseen"):
                 data[key] = tuple(_name(name) for name in _items(data[key]))
             _name(data["domain"])
-            for key in ("network", "training", "validation"):
-                if not isinstance(data.get(key, {}), dict):
-                    raise ValueError(f"{key} is no object")
+            for key, kind in _KINDS.items():
+                if key in data and not isinstance(data[key], kind):
+                    raise ValueError(f"{key} is {data[key]!r:.100}")
             data["network"] = NetworkConfig.from_json(data["network"])
             known = {entry.name for entry in fields(cls)}
             return cls(**{key: value for key, value in data.items() if key in known})

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from . import ROOT
-from .runner import Target, case_of, run
+from .runner import Finding, Summary, Target, case_of, run
 
-ROUND = 2000
-"""Inputs of a target until the next one has its turn."""
+TURN_SECONDS = 60.0
+"""How long a target reads until the next one has its turn."""
 
 
 def campaign(
@@ -36,23 +37,35 @@ def campaign(
             case.write(options.write)
             print(f"{target.name}: {case.arguments}")
         return 0
-    found = _rounds(chosen, options)
+    found = _turns(chosen, options)
     if found:
-        print(f"{found} findings; their input is in {options.out}", flush=True)
+        print(f"the input of findings is in {options.out}", flush=True)
     return 1 if found else 0
 
 
-def _rounds(targets: Sequence[Target], options: argparse.Namespace) -> int:
-    """In rounds, so that an endless campaign has time for all targets."""
-    found, at = 0, options.first
-    while not options.count or at < options.first + options.count:
-        size = min(ROUND, options.first + options.count - at) if options.count else ROUND
-        for target in targets:
-            summary = run(target, options.seed, at, size, options.out, lambda finding: print(finding, flush=True))
-            print(summary, flush=True)
-            found += len(summary.findings)
-        at += size
+def _turns(targets: Sequence[Target], options: argparse.Namespace) -> int:
+    """Targets take turns, so that an endless campaign has time for all of them; returns the number of findings."""
+    totals = {target.name: Summary(target.name, options.seed) for target in targets}
+    count = options.count or sys.maxsize
+    pending = list(targets)
+    try:
+        while pending:
+            target = pending.pop(0)
+            total = totals[target.name]
+            first, left = options.first + total.read, count - total.read
+            total.add(run(target, options.seed, first, left, options.out, _report, TURN_SECONDS))
+            print(total, flush=True)
+            if total.read < count:
+                pending.append(target)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    found = sum(len(total.findings) for total in totals.values())
+    print(f"{sum(total.read for total in totals.values())} inputs in all, {found} findings", flush=True)
     return found
+
+
+def _report(finding: Finding) -> None:
+    print(finding, flush=True)
 
 
 def _parser(name: str, description: str, targets: Mapping[str, object], default: int) -> argparse.ArgumentParser:

@@ -119,9 +119,9 @@ class SasTasks:
             raise Wrong(f"Fast Downward says {optimum}, the reference says {reference}")
         numbers = {operator.name: number for number, operator in enumerate(task.operators)}
 
-        def validated(plan: list[tuple[str, ...]]) -> int | None:
+        def validated(plan: list[str]) -> int | None:
             state, cost = sas_reference.initial(task), 0
-            for (name,) in plan:
+            for name in plan:
                 operator = numbers[name]
                 if operator not in sas_reference.applicable(task, state):
                     return None
@@ -152,8 +152,8 @@ class PddlTasks:
         optimum = fast_downward_optimum()
         task = load_pddl(*files)
 
-        def validated(plan: list[tuple[str, ...]]) -> int | None:
-            verdict = task.validate([" ".join(action) for action in plan])
+        def validated(plan: list[str]) -> int | None:
+            verdict = task.validate(plan)
             return verdict.cost if verdict.valid else None
 
         for run in case.arguments:

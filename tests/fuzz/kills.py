@@ -82,7 +82,7 @@ class Scenario:
             except InputError as error:
                 yield str(error)
                 continue
-            if not task.validate([" ".join(action) for action in actions]).valid:
+            if not task.validate(actions).valid:
                 yield f"{file.name} is no plan"
             if "; cost = " not in file.read_text():
                 yield f"{file.name} has no last line"

@@ -25,7 +25,7 @@ CPU_SECONDS = 5
 WALL_SECONDS = 120
 MEMORY_MB = 1024
 """Address space of one input, beyond what the modules take."""
-PER_PROCESS = 2000
+PER_PROCESS = 500
 """Inputs until a fresh process takes over, so that what leaks is not taken for what an input needs."""
 SAVED_PER_KIND = 3
 
@@ -95,6 +95,13 @@ class Summary:
     taken: int = 0
     seconds: float = 0.0
     findings: list[Finding] = field(default_factory=list)
+
+    def add(self, more: Summary) -> None:
+        """Counts the inputs of another summary of the same target, too."""
+        self.read += more.read
+        self.taken += more.taken
+        self.seconds += more.seconds
+        self.findings += more.findings
 
     def __str__(self) -> str:
         kinds = Counter(finding.kind for finding in self.findings)
