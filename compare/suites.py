@@ -159,7 +159,7 @@ def _domain_folder(folder: Path) -> Iterator[SuiteProblem]:
 
 
 def _problem(file: Path, domain_name: str, split: str, domain: Path | None = None) -> SuiteProblem:
-    names = (file_name(name) for name in (domain_name, split, file.stem))
+    names = file_name(domain_name), file_name(split), file_name(file.stem)
     result = SuiteProblem(*names, domain or Path(), file.absolute())
     try:
         return replace(result, domain_file=(domain or find_domain(file)).absolute())

@@ -112,7 +112,8 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
     start = stream.tell()
     if dtype.hasobject or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(data) - start:
         raise ValueError(f"{info.filename} announces something else than there is")
-    return np.frombuffer(data, dtype, offset=start).reshape(shape, order="F" if fortran else "C").copy()
+    array: Array = np.frombuffer(data, dtype, offset=start).reshape(shape, order="F" if fortran else "C").copy()
+    return array
 
 
 def _batches(entries: Mapping[str, Array], relations: Sequence[tuple[str, int]]) -> list[EncodedBatch]:

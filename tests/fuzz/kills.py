@@ -15,12 +15,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import cli_support
 from training_support import TINY_OPTIONS, write_problems
 
 from gsp_fd.common.errors import InputError
-from gsp_fd.compare.results import read_results
+from gsp_fd.compare.results import Key, read_results
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.task import load_pddl
 from gsp_fd.validate import parse_plan
@@ -154,9 +155,9 @@ class Comparison(Scenario):
         if len(after) != 12 or any(after[key] != result for key, result in before.items()):
             yield f"{len(before)} results became {len(after)}, or others"
 
-    def results(self) -> dict[object, object]:
+    def results(self) -> dict[Key, dict[str, Any]]:
         file = self.folder / "out" / "results.jsonl"
-        return dict(read_results([file]).by_key) if file.exists() else {}
+        return read_results([file]).by_key if file.exists() else {}
 
 
 class Training(Scenario):
@@ -212,8 +213,10 @@ def kill_once(kind: Callable[[Path], Scenario], rng: random.Random) -> list[str]
             process.wait(seconds)
         process.send_signal(number)
         found = _aftermath(scenario, process, mark)
-        if re.search("Traceback|internal error", log_text := (folder / "log").read_text(errors="replace")):
-            found.append(log_text[-2000:])
+        said = (folder / "log").read_text(errors="replace")
+        # Python says KeyboardInterrupt itself where a signal comes before our first line of code.
+        if re.search("Traceback|internal error", said) and not said.endswith("KeyboardInterrupt\n"):
+            found.append(said[-2000:])
         return [f"{number.name} after {seconds:.2f} s: {problem}" for problem in found]
 
 

@@ -72,7 +72,7 @@ class Models:
                 rng.choice(model.graph.node).op_type = rng.choice(OTHER_OPERATORS)
             else:
                 rng.choice(model.graph.initializer).name = rng.choice(model.graph.initializer).name
-        return model.SerializeToString()
+        return bytes(model.SerializeToString())
 
     def read(self, case: Case) -> bool:
         if case.arguments[0] == "show":

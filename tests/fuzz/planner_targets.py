@@ -161,6 +161,8 @@ class Plans:
 
     def __init__(self) -> None:
         task = tasks.load(tasks.COURIER_DOMAIN, tasks.COURIER)
+        assert task.domain is not None
+        assert task.problem is not None
         self.task = task.domain, task.problem
 
     def case(self, rng: random.Random) -> Case:

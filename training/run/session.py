@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -138,7 +138,8 @@ class Session:
             trainer.run()
         except BaseException as error:
             state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
-            folder.write_status({"state": state, "minutes": trainer.elapsed / 60})
+            with suppress(OSError):  # the disk may be full, which is then the error to tell
+                folder.write_status({"state": state, "minutes": trainer.elapsed / 60})
             raise
         finally:
             self._trainer = None
