@@ -272,8 +272,8 @@ class ModelMetadata:
             encoder = data.get("encoder_version", PLAIN_ENCODER)
             if encoder not in (PLAIN_ENCODER, RELAXED_PLAN_ENCODER):
                 raise search_error(
-                    f"the model was trained with version {encoder!r:.90} of the encoder; this program knows {PLAIN_ENCODER}, "
-                    f"{RELAXED_PLAN_ENCODER}: use the version of gsp-fd that trained it, or train it again",
+                    f"the model was trained with version {encoder!r:.90} of the encoder; this program knows "
+                    f"{PLAIN_ENCODER}, {RELAXED_PLAN_ENCODER}: use the gsp-fd that trained it, or train it again",
                     file,
                 )
             for key in ("predicates", "schemas", "relations"):
