@@ -5,9 +5,12 @@ BIN := $(VENV)/bin
 TYPES := build/types/gsp_fd
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 EXAMPLE := examples/blocksworld/domain.pddl examples/blocksworld/p02.pddl
+NATIVE_TESTS := $(wildcard tests/test_core_*.py) tests/test_encoder.py tests/test_network.py tests/test_plugin.py
 NATIVE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard gsp_fd/core/*.cpp gsp_fd/core/*.h gsp_fd/core/*.inc training/kernel/*)
 
-.PHONY: plan test check clean
+SANITIZED := build/sanitize
+
+.PHONY: plan test check sanitize clean
 plan: $(VENV)/.planner
 	$(BIN)/gsp-plan $(EXAMPLE) --heuristic gsp --search policy
 	$(BIN)/gsp-plan $(EXAMPLE) --compare gsp-policy,hff-wastar
@@ -21,6 +24,16 @@ check: $(VENV)/.tests
 	rm -rf $(TYPES) && mkdir -p $(TYPES)
 	ln -s $(CURDIR)/gsp_fd/* $(addprefix $(CURDIR)/,compare export fd_integration training) $(TYPES)
 	$(BIN)/mypy
+
+# The native code with AddressSanitizer and UndefinedBehaviorSanitizer, installed apart, under the tests that use it.
+sanitize: $(VENV)/.tests
+	$(PIP) install -c constraints.txt --no-build-isolation --no-deps --upgrade --target $(SANITIZED)/site . \
+	  -C build-dir=$(SANITIZED)/cmake -C cmake.define.GSP_SANITIZE=ON -C cmake.build-type=RelWithDebInfo -C install.strip=false
+	cp tests/fuzz/sanitized_site.py $(SANITIZED)/site/sitecustomize.py
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -g" PYTHONPATH=$(abspath $(SANITIZED)/site) \
+	$(BIN)/python -m pytest -q -p no:cacheprovider $(NATIVE_TESTS)
 
 $(VENV)/.python:
 	$(PYTHON) -m venv $(VENV)

@@ -18,6 +18,7 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.machine import machine
 from gsp_fd.common.quantities import parse_memory, parse_time
+from gsp_fd.common.untrusted import file_name
 from gsp_fd.compare.configurations import BUILT_IN, Configuration, find_configurations, split_names
 from gsp_fd.compare.limits import (
     DEFAULT_DISK_MB,
@@ -261,12 +262,12 @@ def _header(
         "kind": "header",
         "version": VERSION,
         "started": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "command": shlex.join(["gsp-compare", *map(_shown, arguments)]),
+        "command": file_name(shlex.join(["gsp-compare", *map(_shown, arguments)])),
         "limits": limits.header(),
         "configurations": [configuration.header() for configuration in configurations],
         "machine": machine(),
         "versions": versions(configurations),
-        "suite": " ".join(_shown(suite) for suite in suites),
+        "suite": file_name(" ".join(_shown(suite) for suite in suites)),
         "problems": len(problems),
     }
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gsp_fd.common.errors import driver_error
+from gsp_fd.common.errors import InputError, driver_error
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.untrusted import parse_json
 
 FILE_NAME = "results.jsonl"
 VERSION = 1
-
 Key = tuple[str, str, str, str]
 """Domain, split, problem, configuration."""
 TEXT_COLUMNS = ("domain", "split", "problem", "configuration", "status", "message")
@@ -28,7 +30,7 @@ COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, "finished")
 
 def result_key(result: Mapping[str, Any]) -> Key:
     """What a result is about."""
-    domain, split, problem, configuration = (str(result[name]) for name in TEXT_COLUMNS[:4])
+    domain, split, problem, configuration = (result[name] for name in TEXT_COLUMNS[:4])
     return domain, split, problem, configuration
 
 
@@ -45,15 +47,55 @@ class Results:
         return list(self.by_key.values())
 
     def add(self, entry: dict[str, Any]) -> None:
-        """A line of a results file; KeyError or ValueError if it is none."""
-        if entry["kind"] == "header":
-            if entry["version"] != VERSION:
-                raise ValueError(f"version {entry['version']} is not known here")
-            self.headers.append(entry)
-        elif entry["kind"] == "result":
-            self.by_key[result_key(entry)] = {"message": "", **entry, "status": entry["status"]}
+        """A line of a results file; ValueError if it is none."""
+        kind = entry.get("kind") if isinstance(entry, dict) else None
+        if kind == "header":
+            self.headers.append(_checked_header(entry))
+        elif kind == "result":
+            result = _checked_result(entry)
+            self.by_key[result_key(result)] = result
         else:
-            raise ValueError(f"'{entry['kind']}' is no kind of line")
+            raise ValueError("it has no kind, header or result")
+
+
+def _checked_header(entry: dict[str, Any]) -> dict[str, Any]:
+    if entry.get("version") != VERSION:
+        raise ValueError("it is of a version that is not known here")
+    header = {"limits": {}, "configurations": [], "command": "", **entry}
+    if not isinstance(header["limits"], dict) or not isinstance(header["configurations"], list):
+        raise ValueError("limits must be an object, configurations a list")
+    for configuration in header["configurations"]:
+        if not isinstance(configuration, dict):
+            raise ValueError("a configuration must be an object")
+        _check_text(configuration, "name")
+        configuration.setdefault("spec", "")
+        _check_text(configuration, "spec")
+    _check_text(header, "command")
+    for name, limit in header["limits"].items():
+        _check_number(name, limit)
+    return header
+
+
+def _checked_result(entry: dict[str, Any]) -> dict[str, Any]:
+    result = {"message": "", "finished": "", **dict.fromkeys(NUMBER_COLUMNS), **entry}
+    for name in (*TEXT_COLUMNS, "finished"):
+        _check_text(result, name)
+    for name in NUMBER_COLUMNS:
+        _check_number(name, result[name])
+    return result
+
+
+def _check_text(entry: dict[str, Any], name: str) -> None:
+    value = entry.get(name)
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be a text")
+    value.encode()  # not every string of JSON is one of UTF-8
+
+
+def _check_number(name: str, value: Any) -> None:
+    known = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if value is not None and not (known and abs(value) <= sys.float_info.max):
+        raise ValueError(f"{name} must be a number")
 
 
 def read_results(places: Sequence[Path]) -> Results:
@@ -79,11 +121,11 @@ def _parse(text: bytes, file: Path, together: Results) -> None:
         if not line.strip():
             continue
         try:
-            together.add(json.loads(line))
-        except (ValueError, KeyError, TypeError) as error:
+            together.add(parse_json(line))
+        except ValueError as error:
             if number == len(lines):
                 return
-            raise driver_error(f"this is no line of a results file: {error!r}"[:200], file, number) from None
+            raise driver_error(f"this is no line of a results file: {error}"[:200], file, number) from None
 
 
 class ResultsWriter:
@@ -111,16 +153,30 @@ class ResultsWriter:
             return
         start = text.rfind(b"\n") + 1
         try:
-            Results().add(json.loads(text[start:]))
-        except (ValueError, KeyError, TypeError):
+            Results().add(parse_json(text[start:]))
+        except ValueError:
             os.ftruncate(self._descriptor, start)
         else:
-            os.write(self._descriptor, b"\n")
+            self._append(b"\n")
 
     def write(self, entry: dict[str, Any]) -> None:
-        """Append a line, in one piece and at once."""
-        os.write(self._descriptor, json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+        """Append a line at once. Where there is no room for all of it, nothing of it stays, and InputError says so."""
+        self._append(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+
+    def _append(self, data: bytes) -> None:
+        end = os.fstat(self._descriptor).st_size
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError as error:
+            os.ftruncate(self._descriptor, end)
+            raise _unwritable(error, self.file) from None
 
     def close(self) -> None:
         """Let others write."""
         os.close(self._descriptor)
+
+
+def _unwritable(error: OSError, file: Path) -> InputError:
+    reason = f"cannot write the results: {error.strerror}; the same command goes on where it was"
+    return InputError(reason, file, exit_code=ExitCode.DRIVER_CRITICAL_ERROR)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 from gsp_fd.common.discovery import find_domain
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.files import problem_files
+from gsp_fd.common.untrusted import file_name, parse_json, printable
 
 SPLITS = ("easy", "medium", "hard")
 """In this order; other splits follow."""
@@ -71,11 +72,13 @@ def read_suites(texts: Sequence[str], selection: Selection, generated: Path) -> 
 
 
 def _unreadable(text: str, reason: str) -> SuiteProblem:
-    return SuiteProblem(_suite_name(text), "", "", error=f"unreadable suite: {_without_folders(reason, text)}")
+    return SuiteProblem(
+        _suite_name(text), "", "", error=printable(f"unreadable suite: {_without_folders(reason, text)}")
+    )
 
 
 def _suite_name(text: str) -> str:
-    return text if text.startswith(GENERATE) else Path(text).name or text
+    return text if text.startswith(GENERATE) else file_name(Path(text).name or text)
 
 
 def _without_folders(reason: str, text: str) -> str:
@@ -86,12 +89,14 @@ def _without_folders(reason: str, text: str) -> str:
 def read_bounds(file: Path) -> dict[str, int]:
     """Best known plan costs by ``domain/testing/split/problem.pddl``, as the IPC 2023 learning track gives them."""
     try:
-        bounds = json.loads(file.read_text(encoding="utf-8"))
+        bounds = parse_json(file.read_bytes())
     except OSError as error:
         raise driver_error(f"cannot read the file: {error.strerror}", file) from None
     except ValueError as error:
         raise driver_error(f"this is no JSON: {error}", file) from None
-    if not isinstance(bounds, dict) or not all(isinstance(bound, int | float) for bound in bounds.values()):
+    if not isinstance(bounds, dict) or not all(
+        isinstance(bound, int | float) and math.isfinite(bound) for bound in bounds.values()
+    ):
         raise driver_error('expected an object such as {"ferry/testing/easy/p01.pddl": 12}', file)
     return {name: int(bound) for name, bound in bounds.items()}
 
@@ -154,7 +159,8 @@ def _domain_folder(folder: Path) -> Iterator[SuiteProblem]:
 
 
 def _problem(file: Path, domain_name: str, split: str, domain: Path | None = None) -> SuiteProblem:
-    result = SuiteProblem(domain_name, split, file.stem, domain or Path(), file.absolute())
+    names = file_name(domain_name), file_name(split), file_name(file.stem)
+    result = SuiteProblem(*names, domain or Path(), file.absolute())
     try:
         return replace(result, domain_file=(domain or find_domain(file)).absolute())
     except InputError as error:

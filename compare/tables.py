@@ -234,5 +234,10 @@ def csv_text(results: Sequence[Result]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(results)
+    writer.writerows({name: _csv_cell(result.get(name)) for name in COLUMNS} for result in results)
     return text.getvalue()
+
+
+def _csv_cell(value: object) -> object:
+    """Spreadsheets take texts that begin like this for formulas, and those may do anything."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

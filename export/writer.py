@@ -68,7 +68,7 @@ def export_model(
         raise InputError(
             f"the ONNX model differs from torch by {worst:.1e} (limit {limit:.0e}), nothing was written: {advice}",
             file,
-            exit_code=ExitCode.DRIVER_CRITICAL_ERROR,
+            exit_code=ExitCode.DRIVER_INPUT_ERROR,
         )
     try:
         write_atomically(path, data)

@@ -182,9 +182,9 @@ def q_heuristic(encoder: Encoder, q_function: Network, *, plans: Heuristic | Non
     """-Q(s, a) of a native network as a heuristic."""
 
 @overload
-def q_heuristic(encoder: Encoder, q_function: Callable[[EncodedBatch], NDArray[numpy.float32]], *, plans: Heuristic | None = None, messages_per_call: float, name: str, model: str) -> Heuristic:
+def q_heuristic(encoder: Encoder, q_function: Callable[[EncodedBatch], NDArray[numpy.float32]], *, plans: Heuristic | None = None, messages_per_call: float, name: str, model: str, cancel: Callable[[], None] | None = None) -> Heuristic:
     """
-    The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.
+    The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large. The search calls it in another thread; cancel() makes a call that is under way end soon.
     """
 
 def applicable_rows(space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
@@ -297,6 +297,11 @@ class SearchResult:
 def search(space: StateSpace, open_list: OpenList, *, f_eval: Evaluator | None = None, preferred: Sequence[Heuristic] = [], lazy: bool = False, reopen_closed: bool = False, cost_type: str = 'normal', bound: int | None = None, max_time: float | None = None, max_expansions: int | None = None, max_memory_kb: int | None = None, batch_size: int = 1, randomize_successors: bool = False, preferred_successors_first: bool = False, random_seed: int = 0, log: Callable[[str], object] | None = None, progress: Callable[[int, int, float], object] | None = None) -> SearchResult:
     """
     Best-first search from the initial state of a space that has only that state.
+    """
+
+def set_last_resort(seconds: float, exit_code: int) -> None:
+    """
+    Ends the process after some CPU seconds in user mode, whatever it is doing; 0 seconds: not any more.
     """
 
 class Episode:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -92,25 +94,34 @@ class OnnxSession:
         # message, 3.7 us all at once).
         self.messages_per_call = 2e6 if self.on_cuda else 1e4
         self.q_function = self.q_values
+        self._run_options: Any = None
 
     def q_values(self, batch: _core.EncodedBatch) -> QValues:
         """Q of every action of the batch, in one call."""
+        import onnxruntime
+
         feeds = feeds_of(batch, self.relations)
+        options = self._run_options = onnxruntime.RunOptions()
         try:
-            q = self._bound(feeds) if self.on_cuda else self.session.run([OUTPUT], feeds)[0]
+            q = self._bound(feeds, options) if self.on_cuda else self.session.run([OUTPUT], feeds, options)[0]
         except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
             if "alloc" in str(error).lower() or "memory" in str(error).lower():
                 raise MemoryError(str(error)) from None
             raise search_error(f"ONNX Runtime cannot evaluate the model: {error}", self.file) from None
         return np.asarray(q, np.float32).reshape(-1)
 
-    def _bound(self, feeds: dict[str, npt.NDArray[Any]]) -> Any:
+    def cancel(self) -> None:
+        """Makes a call that is under way in another thread end soon, in an error."""
+        if self._run_options is not None:
+            self._run_options.terminate = True
+
+    def _bound(self, feeds: dict[str, npt.NDArray[Any]], options: Any) -> Any:
         """One copy to the device per input, and one back for the result."""
         binding = self.session.io_binding()
         for name, array in feeds.items():
             binding.bind_cpu_input(name, np.ascontiguousarray(array))
         binding.bind_output(OUTPUT, "cuda")
-        self.session.run_with_iobinding(binding)
+        self.session.run_with_iobinding(binding, options)
         return binding.copy_outputs_to_cpu()[0]
 
 
@@ -136,6 +147,20 @@ def _may_have_cuda() -> bool:
     return any((Path(package.origin).parent / "capi").glob("*onnxruntime_providers_cuda*"))
 
 
+def _in_thread(work: Callable[[], Any]) -> Any:
+    """What work returns. It has a thread of its own: signals do not reach native code, but this thread handles them."""
+    outcome: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(work())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return outcome.result()
+
+
 def _session(model: bytes, device: Device, threads: int, file: str | None) -> tuple[Any, str]:
     """A session and the provider it runs on. CUDA where it is usable, unless the CPU is asked for."""
     try:
@@ -158,7 +183,7 @@ def _session(model: bytes, device: Device, threads: int, file: str | None) -> tu
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     wanted = ["CUDAExecutionProvider"] * (usable and device != "cpu") + ["CPUExecutionProvider"]
     try:
-        session = onnxruntime.InferenceSession(model, options, providers=wanted)
+        session = _in_thread(lambda: onnxruntime.InferenceSession(model, options, providers=wanted))
     except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
         raise search_error(f"ONNX Runtime cannot load the model: {error}", file) from None
     provider = session.get_providers()[0]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from gsp_fd import _core
 from gsp_fd.common.errors import search_error
-from gsp_fd.inference import Backend, Device, backend_of
+from gsp_fd.inference import Backend, Device, OnnxSession, backend_of
 from gsp_fd.model_format import ModelMetadata, fit_problems, metadata_of, read_metadata, read_model
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task, TaskLimits
@@ -50,15 +51,16 @@ class Model:
         LimitReached if the model sees relaxed plans, and making the relaxed task takes too much.
         """
         assert task.lifted is not None
-        encoder = self.encoder(task.lifted, task.native_lifted())
-        return _core.q_heuristic(
-            encoder,
-            self.backend.q_function,
-            plans=task.heuristic("ff", limits=limits) if self.metadata.relaxed_plan else None,
-            messages_per_call=self.backend.messages_per_call,
-            name=name,
-            model=str(self.path),
-        )
+        encoder, backend = self.encoder(task.lifted, task.native_lifted()), self.backend
+        common: dict[str, Any] = {
+            "plans": task.heuristic("ff", limits=limits) if self.metadata.relaxed_plan else None,
+            "messages_per_call": backend.messages_per_call,
+            "name": name,
+            "model": str(self.path),
+        }
+        if isinstance(backend, OnnxSession):
+            return _core.q_heuristic(encoder, backend.q_function, cancel=backend.cancel, **common)
+        return _core.q_heuristic(encoder, backend.q_function, **common)
 
 
 def task_fit_problems(metadata: ModelMetadata, task: LiftedTask) -> list[str]:

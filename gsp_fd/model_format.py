@@ -7,6 +7,7 @@ needs neither ``onnx`` nor a session: :func:`read_metadata` walks the top-level 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -16,11 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gsp_fd.common.errors import InputError, search_error
+from gsp_fd.common.untrusted import parse_json
 
 FORMAT_VERSION = 1
 PLAIN_ENCODER, RELAXED_PLAN_ENCODER = 1, 2
 """Versions of the encoder: states, goals and actions; the relaxed plan of the state as well."""
 MAX_ARITY = 8
+MAX_WIDTH = 1 << 16
+MAX_LAYERS = 1000
+"""A file states them, and they decide how much time and memory a call of the network takes."""
 KEY_PREFIX = "gsp_fd."
 EXPONENT_LIMIT = 60.0
 """Exponents alpha * m of an aggregation are clamped to +- this: sums of exp stay finite in float32."""
@@ -80,11 +85,12 @@ class NetworkConfig:
         for name, allowed in options:
             if getattr(self, name) not in get_args(allowed):
                 raise InputError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(get_args(allowed))}")
-        if self.d < 1 or self.layers < 1 or not self.alpha > 0 or self.message_hidden < 0:
-            raise InputError(
-                f"d = {self.d}, layers = {self.layers} and alpha = {self.alpha} must be positive, "
-                f"message_hidden = {self.message_hidden} not negative"
-            )
+        for name, least, most in (("d", 1, MAX_WIDTH), ("layers", 1, MAX_LAYERS), ("message_hidden", 0, MAX_WIDTH)):
+            value = getattr(self, name)
+            if not is_integer(value) or not least <= value <= most:
+                raise InputError(f"{name} is {value!r:.100}; it must be a whole number from {least} to {most}")
+        if not isinstance(self.alpha, int | float) or not 0 < self.alpha < math.inf:
+            raise InputError(f"alpha is {self.alpha!r:.100}; it must be a positive number")
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> NetworkConfig:
@@ -177,8 +183,42 @@ def relations_of(
     return tuple(result)
 
 
-def _pairs(value: Iterable[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
-    return tuple((str(name), int(arity)) for name, arity in value)
+_KINDS = {
+    "network": dict,
+    "training": dict,
+    "validation": dict,
+    "package_version": str,
+    "fp16": bool,
+    "goal_split": bool,
+}
+"""Of values that are used as they stand in the file."""
+
+
+def is_integer(value: object) -> bool:
+    """Whether this is a whole number, and neither true nor false."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _pairs(value: Any) -> tuple[tuple[str, int], ...]:
+    """Names with arities; ValueError if they are something else, or more than a network takes."""
+    pairs = tuple((_name(name), arity) for name, arity in _items(value))
+    for name, arity in pairs:
+        if not is_integer(arity) or not 0 <= arity <= MAX_ARITY:
+            raise ValueError(f"{name} has the arity {arity!r:.100}; the network takes at most {MAX_ARITY}")
+    return pairs
+
+
+def _items(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{value!r:.100} is no list")
+    return value
+
+
+def _name(value: Any) -> str:
+    """A name such as PDDL has them: nothing that could pass for a line of the log, or that a terminal would obey."""
+    if not isinstance(value, str) or not value.isprintable() or not value or " " in value:
+        raise ValueError(f"{value!r:.100} is no name")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,29 +258,33 @@ class ModelMetadata:
             raise search_error("this ONNX file is no gsp-fd model: it has no gsp_fd metadata", file)
         try:
             data = {
-                key[len(KEY_PREFIX) :]: json.loads(value)
+                key[len(KEY_PREFIX) :]: parse_json(value)
                 for key, value in strings.items()
                 if key.startswith(KEY_PREFIX)
             }
-            version = int(data["format_version"])
+            version = data["format_version"]
             if version != FORMAT_VERSION:
                 raise search_error(
-                    f"the model has format version {version}, this program reads version {FORMAT_VERSION}: "
+                    f"the model has format version {version!r:.100}, this program reads version {FORMAT_VERSION}: "
                     "export its checkpoint again with this version of gsp-export",
                     file,
                 )
             encoder = data.get("encoder_version", PLAIN_ENCODER)
             if encoder not in (PLAIN_ENCODER, RELAXED_PLAN_ENCODER):
                 raise search_error(
-                    f"the model was trained with version {encoder} of the encoder; this program knows {PLAIN_ENCODER}, "
-                    f"{RELAXED_PLAN_ENCODER}: use the version of gsp-fd that trained it, or train it again",
+                    f"the model was trained with version {encoder!r:.90} of the encoder; this program knows "
+                    f"{PLAIN_ENCODER}, {RELAXED_PLAN_ENCODER}: use the gsp-fd that trained it, or train it again",
                     file,
                 )
             for key in ("predicates", "schemas", "relations"):
                 data[key] = _pairs(data[key])
-            data.setdefault("unseen", ())
+            data.setdefault("unseen", [])
             for key in ("types", "constants", "unseen"):
-                data[key] = tuple(str(name) for name in data[key])
+                data[key] = tuple(_name(name) for name in _items(data[key]))
+            _name(data["domain"])
+            for key, kind in _KINDS.items():
+                if key in data and not isinstance(data[key], kind):
+                    raise ValueError(f"{key} is {data[key]!r:.100}")
             data["network"] = NetworkConfig.from_json(data["network"])
             known = {entry.name for entry in fields(cls)}
             return cls(**{key: value for key, value in data.items() if key in known})

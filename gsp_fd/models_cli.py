@@ -12,6 +12,7 @@ from typing import Any
 
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.untrusted import printable
 from gsp_fd.model_format import ModelMetadata, read_metadata
 
 
@@ -56,7 +57,7 @@ def describe(metadata: ModelMetadata) -> str:
         ("versions", f"format {metadata.format_version}, encoder {metadata.encoder_version}, "
                      f"gsp-fd {metadata.package_version}"),
     ]  # fmt: skip
-    return "\n".join(f"{name + ':':<12} {value}" for name, value in rows)
+    return "\n".join(printable(f"{name + ':':<12} {value}") for name, value in rows)
 
 
 def _arities(pairs: Iterable[tuple[str, int]]) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +22,15 @@ import torch
 
 from gsp_fd.common.errors import driver_error
 from gsp_fd.common.files import write_atomically
+from gsp_fd.common.untrusted import parse_json
 from gsp_fd.model_format import EncodedBatch, ModelMetadata
 from gsp_fd.training.network import Kernel, RelationalNetwork
 
 Array = npt.NDArray[Any]
+_DAMAGED = (
+    *(ValueError, LookupError, TypeError, AttributeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error),
+)
+"""What reading a broken archive, or JSON of another shape, can end with."""
 BATCH_FIELDS = ("node_state", "action_node", "action_state", "state_sizes")
 
 
@@ -75,28 +82,67 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     """Reads a checkpoint. InputError if it is missing, damaged, no checkpoint, or of another version."""
     file = str(path)
     try:
-        with np.load(path, allow_pickle=False) as data:
-            entries = {name: data[name] for name in data.files}
-        content = json.loads(entries["json"].tobytes().decode())
+        with zipfile.ZipFile(path) as archive:
+            entries = {info.filename.removesuffix(".npy"): _array(archive, info) for info in archive.infolist()}
+        content = parse_json(entries["json"].tobytes())
         metadata = ModelMetadata.from_strings(content["metadata"], file)
         groups: dict[str, dict[str, Array]] = {"weights": {}, "arrays": {}, "batches": {}}
         for name, array in entries.items():
             kind, _, rest = name.partition("/")
             groups.get(kind, {})[rest] = array
-        batches = _batches(groups["batches"], len(metadata.relations))
+        batches = _batches(groups["batches"], metadata.relations)
+        if not isinstance(content["state"], dict):
+            raise ValueError("the state is no object")
         return Checkpoint(metadata, groups["weights"], batches, groups["arrays"], content["state"])
     except OSError as error:
         raise driver_error(f"cannot read the checkpoint: {error.strerror or error}", file) from None
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
+    except _DAMAGED:
         raise driver_error("not a gsp-fd checkpoint, or a damaged one", file) from None
 
 
-def _batches(entries: Mapping[str, Array], relations: int) -> list[EncodedBatch]:
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
+    """An array of the archive. It takes no more memory than the file: nothing is compressed, no header lies."""
+    if info.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f"{info.filename} is compressed")
+    data = archive.read(info)
+    stream = io.BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError(f"{info.filename} has another format")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    start = stream.tell()
+    if dtype.hasobject or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(data) - start:
+        raise ValueError(f"{info.filename} announces something else than there is")
+    array: Array = np.frombuffer(data, dtype, offset=start).reshape(shape, order="F" if fortran else "C").copy()
+    return array
+
+
+def _batches(entries: Mapping[str, Array], relations: Sequence[tuple[str, int]]) -> list[EncodedBatch]:
     count = len({name.partition("/")[0] for name in entries})
     return [
-        EncodedBatch(
-            tuple(entries[f"{i}/relations/{r}"] for r in range(relations)),
-            *(entries[f"{i}/{name}"] for name in BATCH_FIELDS),
+        _checked(
+            EncodedBatch(
+                tuple(entries[f"{i}/relations/{r}"] for r in range(len(relations))),
+                *(entries[f"{i}/{name}"] for name in BATCH_FIELDS),
+            ),
+            relations,
         )
         for i in range(count)
     ]
+
+
+def _checked(batch: EncodedBatch, relations: Sequence[tuple[str, int]]) -> EncodedBatch:
+    """The batch, if all its indices refer to something that is there; ValueError otherwise."""
+    nodes, states = len(batch.node_state), len(batch.state_sizes)
+    for atoms, (_, arity) in zip(batch.relations, relations, strict=True):
+        _check_indices(atoms, nodes, (len(atoms), arity))
+    _check_indices(batch.node_state, states, (nodes,))
+    _check_indices(batch.action_node, nodes, (len(batch.action_node),))
+    _check_indices(batch.action_state, states, batch.action_node.shape)
+    if batch.state_sizes.dtype != np.float32 or not (batch.state_sizes >= 1).all():
+        raise ValueError("states have sizes that are none")
+    return batch
+
+
+def _check_indices(array: Array, below: int, shape: tuple[int, ...]) -> None:
+    if array.dtype != np.int64 or array.shape != shape or (array.size and not 0 <= array.min() <= array.max() < below):
+        raise ValueError("indices that refer to nothing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
@@ -9,6 +10,7 @@ from gsp_fd.common.errors import driver_error
 from gsp_fd.model_format import NetworkConfig
 
 
+@functools.cache
 def documented(cls: type[Any]) -> dict[str, str]:
     """The doc strings under the fields of a dataclass."""
     import ast

@@ -67,10 +67,6 @@ class Interrupts:
         self._waits_in[deferring.__code__] = True
         return deferring
 
-    def wait_in(self, function: Any) -> None:
-        """Let signals wait until this function or method has ended, wherever it is called."""
-        self._waits_in[function.__code__] = True
-
     def allowed(self, function: Callable[P, R]) -> Callable[P, R]:
         """The function such that signals may interrupt it, although they wait around it."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from gsp_fd import _core
+from gsp_fd.common.untrusted import printable_lines
 
 _LEVELS = {"debug": 0, "info": 1, "warning": 2}
 
@@ -28,7 +29,7 @@ class Log:
         """A line as it is."""
         self.status.clear()
         try:
-            print(text, file=self.stream, flush=True)
+            print(printable_lines(text), file=self.stream, flush=True)
         except OSError:
             # What is still buffered would fail again when the interpreter ends, and change the exit code.
             null = os.open(os.devnull, os.O_WRONLY)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from gsp_fd import _core
 from gsp_fd.common.exit_codes import ExitCode
@@ -15,6 +18,9 @@ from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline
 from gsp_fd.fd_integration.run.log import Log, Statistics, plan_lines, search_statistics
 from gsp_fd.fd_integration.run.plans import PlanFiles
+
+LAST_RESORT_SECONDS = 1.0
+"""Beyond the time limit; the search itself looks at it every few milliseconds."""
 
 
 class InvalidPlanError(Exception):
@@ -51,7 +57,7 @@ class Run:
     def execute(self, component: Component) -> int:
         """Run a search to its end and print everything that belongs to it, down to the peak memory's line."""
         start = time.process_time()
-        spec = self.interrupts.allowed(self.context.build)(component)
+        spec = self.build(component)
         iterated = isinstance(spec, IteratedSpec)
         if self.plans is not None and iterated:
             self.plans.numbered = True
@@ -65,6 +71,23 @@ class Run:
         self.log.search(f"Search time: {time.process_time() - start:.6f}s", stamp)
         self.log.search(f"Total time: {self.log.search_time:.6f}s", stamp)
         return self.conclude(verdict)
+
+    def build(self, component: Component) -> Any:
+        """The native search of a component, with its models loaded; signals need not wait for that."""
+        with self.last_resort():
+            return self.interrupts.allowed(self.context.build)(component)
+
+    @contextmanager
+    def last_resort(self) -> Iterator[None]:
+        """The process ends soon after its time is used up, even if something inside does not look at it."""
+        left = self.deadline.left()
+        code = ExitCode.SEARCH_OUT_OF_TIME if self.best is None else ExitCode.SEARCH_PLAN_FOUND_AND_OUT_OF_TIME
+        if left is not None:
+            _core.set_last_resort(left + LAST_RESORT_SECONDS, code)
+        try:
+            yield
+        finally:
+            _core.set_last_resort(0, code)
 
     # One search
 
@@ -80,31 +103,30 @@ class Run:
         start = time.process_time()
         space = self.context.new_space()
         for model in self.context.models:
-            if callable(model.backend.q_function):
-                self.interrupts.wait_in(model.backend.q_function)
             self.log.search(f"Model: {model.describe()}")
             if unseen := model.unseen(self.context.lifted_task("gsp")):
                 self.log.search(f"Warning: the problem has what the model never saw in training: {', '.join(unseen)}")
         self.interrupts.set_alarm(None)
-        result = self.interrupts.allowed(_core.search)(
-            space,
-            spec.open_list,
-            f_eval=spec.f_eval,
-            preferred=list(spec.preferred),
-            lazy=spec.lazy,
-            reopen_closed=spec.reopen_closed,
-            cost_type=spec.cost_type,
-            bound=None if bound == MAX_INT else bound,
-            max_time=None if math.isinf(max_time) else max_time,
-            max_expansions=self.expansions_left(),
-            max_memory_kb=self.deadline.memory_kb(),
-            batch_size=spec.batch_size,
-            randomize_successors=spec.randomize_successors,
-            preferred_successors_first=spec.preferred_successors_first,
-            random_seed=max(0, spec.random_seed),
-            log=native_log,
-            progress=self.interrupts.deferred(self.log.status.progress) if self.log.status.terminal else None,
-        )
+        with self.last_resort():
+            result = self.interrupts.allowed(_core.search)(
+                space,
+                spec.open_list,
+                f_eval=spec.f_eval,
+                preferred=list(spec.preferred),
+                lazy=spec.lazy,
+                reopen_closed=spec.reopen_closed,
+                cost_type=spec.cost_type,
+                bound=None if bound == MAX_INT else bound,
+                max_time=None if math.isinf(max_time) else max_time,
+                max_expansions=self.expansions_left(),
+                max_memory_kb=self.deadline.memory_kb(),
+                batch_size=spec.batch_size,
+                randomize_successors=spec.randomize_successors,
+                preferred_successors_first=spec.preferred_successors_first,
+                random_seed=max(0, spec.random_seed),
+                log=native_log,
+                progress=self.interrupts.deferred(self.log.status.progress) if self.log.status.terminal else None,
+            )
         self.statistics.add(result)
         verdict = self.verdict(result, bound, outer_limit)
         self.log.search(f"Actual search time: {time.process_time() - start:.6f}s")
@@ -217,7 +239,7 @@ class Run:
         # Evaluators belong to one search at a time: each phase gets its own.
         self.context = self.context.fresh()
         try:
-            built = self.context.build(component)
+            built = self.build(component)
         except LimitReached as error:
             return self.say(error.reason, f"{error.reason.capitalize()} limit reached. Abort search.")
         self.log.search(f"Starting search: {built.description}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.untrusted import printable_lines
 
 
 class InputError(Exception):
@@ -28,7 +29,7 @@ class InputError(Exception):
         place = [part for part in (self.file, str(self.line) if self.line is not None else None) if part]
         if self.file is None and self.line is not None:
             place = [f"line {self.line}"]
-        return ": ".join([":".join(place), self.message] if place else [self.message])
+        return printable_lines(": ".join([":".join(place), self.message] if place else [self.message]))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.message, self.file, self.line, self.exit_code)

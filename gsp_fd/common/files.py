@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from pathlib import Path
 
 _DEFINES_DOMAIN = re.compile(rb"\s*\(\s*define\s*\(\s*domain\b", re.IGNORECASE)
@@ -11,20 +12,28 @@ _COMMENT = re.compile(rb";[^\n\r]*")
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes | memoryview, *, durable: bool = False) -> None:
-    """Write a file under another name beside it and rename that; ``durable``: not even a power cut leaves a part."""
+    """Write a file under another name beside it and rename that; ``durable``: not even a power cut leaves a part.
+
+    The other name cannot be foreseen, and nothing that is already there is opened: no planted link leads elsewhere.
+    OSError names ``path``.
+    """
     target = Path(path)
     if target.is_symlink():
         target = target.resolve()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("wb") as stream:
-            stream.write(data)
-            if durable:
-                stream.flush()
-                os.fsync(stream.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with open(descriptor, "wb") as stream:
+                stream.write(data)
+                if durable:
+                    stream.flush()
+                    os.fsync(descriptor)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:  # a full disk comes without a name, and nobody knows the other one
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
 
 
 def problem_files(folder: Path) -> list[Path]:

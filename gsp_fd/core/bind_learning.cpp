@@ -2,6 +2,7 @@
 #include "bindings.h"
 
 #include <algorithm>
+#include <future>
 
 #include "encoder.h"
 #include "episode.h"
@@ -55,24 +56,45 @@ NetworkWeights weights_from_python(int64_t d, int64_t layers, const std::string 
 /// A Q-function in Python, such as a session of ONNX Runtime. The batch is its own only during the call.
 class PythonQFunction {
 public:
-    explicit PythonQFunction(nb::callable function)
-        : function_(new nb::callable(std::move(function)), [](nb::callable *held) {
+    /// cancel: makes a call that is under way in another thread end soon; None if nothing can.
+    PythonQFunction(nb::callable function, nb::object cancel)
+        : python_(new Python{std::move(function), std::move(cancel)}, [](Python *held) {
               nb::gil_scoped_acquire gil;
               delete held;
           }) {}
-    std::vector<float> operator()(const EncodedBatch &batch) const {
+
+    /// The call has a thread of its own: no signal reaches native code, so this one goes on looking at limits and signals.
+    std::vector<float> operator()(const EncodedBatch &batch, Watch *watch) const {
+        if (!watch) return call(batch);
+        auto result = std::async(std::launch::async, [&] { return call(batch); });
+        while (result.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready)
+            if (watch->expired()) cancel();
+        watch->throw_if_expired();
+        return result.get();
+    }
+
+private:
+    struct Python {
+        nb::callable function;
+        nb::object cancel;
+    };
+
+    std::vector<float> call(const EncodedBatch &batch) const {
         nb::gil_scoped_acquire gil;
         try {
-            auto q = nb::cast<FloatArray>((*function_)(nb::cast(batch, nb::rv_policy::reference)));
+            auto q = nb::cast<FloatArray>(python_->function(nb::cast(batch, nb::rv_policy::reference)));
             return {q.data(), q.data() + q.size()};
         } catch (nb::python_error &error) {
             if (error.matches(PyExc_MemoryError)) throw std::bad_alloc();
             throw;
         }
     }
+    void cancel() const {
+        nb::gil_scoped_acquire gil;
+        if (!python_->cancel.is_none()) python_->cancel();
+    }
 
-private:
-    std::shared_ptr<nb::callable> function_;
+    std::shared_ptr<Python> python_;
 };
 
 std::shared_ptr<Heuristic> native_q_heuristic(std::shared_ptr<const Encoder> encoder, std::shared_ptr<Network> network,
@@ -80,15 +102,17 @@ std::shared_ptr<Heuristic> native_q_heuristic(std::shared_ptr<const Encoder> enc
                                               std::string model) {
     if (encoder->relations() != network->relations()) throw nb::value_error("the encoder has other relations than the network");
     return std::make_shared<QHeuristic>(
-        std::move(encoder), std::move(plans), [network = std::move(network)](const EncodedBatch &batch) { return network->q_values(batch); },
+        std::move(encoder), std::move(plans),
+        [network = std::move(network)](const EncodedBatch &batch, Watch *watch) { return network->q_values(batch, watch); },
         messages_per_call, std::move(name), std::move(model));
 }
 
 std::shared_ptr<Heuristic> python_q_heuristic(std::shared_ptr<const Encoder> encoder, nb::callable q_function,
                                               std::shared_ptr<Heuristic> plans, double messages_per_call, std::string name,
-                                              std::string model) {
-    return std::make_shared<QHeuristic>(std::move(encoder), std::move(plans), PythonQFunction(std::move(q_function)),
-                                        messages_per_call, std::move(name), std::move(model));
+                                              std::string model, nb::object cancel) {
+    PythonQFunction called(std::move(q_function), std::move(cancel));
+    return std::make_shared<QHeuristic>(std::move(encoder), std::move(plans), std::move(called), messages_per_call,
+                                        std::move(name), std::move(model));
 }
 
 template<class T, class Field>
@@ -160,8 +184,9 @@ void bind_encoder(nb::module_ &m) {
     m.def("q_heuristic", native_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "plans"_a.none() = nb::none(),
           "messages_per_call"_a, "name"_a, "model"_a, "-Q(s, a) of a native network as a heuristic.");
     m.def("q_heuristic", python_q_heuristic, "encoder"_a, "q_function"_a, nb::kw_only(), "plans"_a.none() = nb::none(),
-          "messages_per_call"_a, "name"_a, "model"_a,
-          "The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large.");
+          "messages_per_call"_a, "name"_a, "model"_a, "cancel"_a.none() = nb::none(),
+          "The same of a function that maps an encoded batch to float32 values, or raises MemoryError if it is too large. "
+          "The search calls it in another thread; cancel() makes a call that is under way end soon.");
     m.def("applicable_rows", [](StateSpace &space, IntArray states) {
         Rows rows;
         for (size_t i = 0; i < states.size(); ++i) {

@@ -151,6 +151,8 @@ void bind_search(nb::module_ &m) {
           "max_memory_kb"_a = nb::none(), "batch_size"_a = 1, "randomize_successors"_a = false,
           "preferred_successors_first"_a = false, "random_seed"_a = 0, "log"_a.none() = nb::none(),
           "progress"_a.none() = nb::none(), "Best-first search from the initial state of a space that has only that state.");
+    m.def("set_last_resort", set_last_resort, "seconds"_a, "exit_code"_a,
+          "Ends the process after some CPU seconds in user mode, whatever it is doing; 0 seconds: not any more.");
 }
 
 }  // namespace gsp

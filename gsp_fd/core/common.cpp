@@ -1,6 +1,8 @@
 #include "common.h"
 
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -8,6 +10,28 @@
 #include <cstdio>
 
 namespace gsp {
+namespace {
+
+volatile sig_atomic_t last_resort_code = 0;
+
+void end_process(int) {
+    static constexpr char message[] = "Time limit has been reached.\n";
+    if (write(STDOUT_FILENO, message, sizeof message - 1) < 0) _exit(last_resort_code);
+    _exit(last_resort_code);
+}
+
+}  // namespace
+
+void set_last_resort(double seconds, int exit_code) {
+    last_resort_code = exit_code;
+    struct sigaction action {};
+    action.sa_handler = end_process;
+    sigaction(SIGVTALRM, &action, nullptr);
+    itimerval timer{};
+    timer.it_value.tv_sec = static_cast<time_t>(seconds);
+    timer.it_value.tv_usec = static_cast<suseconds_t>(1e6 * (seconds - std::floor(seconds)));
+    setitimer(ITIMER_VIRTUAL, &timer, nullptr);
+}
 
 double cpu_seconds() {
     timespec t{};

@@ -71,6 +71,10 @@ private:
     Stop stop_ = Stop::none;
 };
 
+/// Ends the process with an exit code after some CPU seconds in user mode, whatever it is doing: behind limits that something
+/// may fail to look at. 0 seconds: not any more.
+void set_last_resort(double seconds, int exit_code);
+
 double cpu_seconds();
 size_t resident_kb();
 size_t peak_kb();

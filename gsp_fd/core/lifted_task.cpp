@@ -71,7 +71,8 @@ int32_t LiftedTask::cost(const Schema &schema, const int32_t *args) const {
             throw InputError("the cost of " + schema.name + " is not given in the initial state for all its arguments");
         total += it->second;
     }
-    return static_cast<int32_t>(std::min<int64_t>(total, INT32_MAX));
+    if (total > INT32_MAX) throw InputError("the cost of " + schema.name + " is more than " + std::to_string(INT32_MAX));
+    return static_cast<int32_t>(total);
 }
 
 std::string LiftedTask::action_name(const int32_t *tuple, size_t count) const {

@@ -54,13 +54,14 @@ void Network::forget() {
     action_values_.clear();
 }
 
-std::vector<float> Network::q_values(const EncodedBatch &batch) try {
+std::vector<float> Network::q_values(const EncodedBatch &batch, Watch *watch) try {
+    watch_ = watch;
     if (known_row_.size() > kept_) forget();
     const Graph graph(batch);
     Classes classes{std::vector<int32_t>(graph.nodes, 0), {START_COLOUR}, {0}};
     for (int64_t layer = 1; layer <= weights_.layers; ++layer) classes = refine(graph, classes, layer);
     return read_out(batch, classes);
-} catch (...) {  // out of memory: known classes may lack their embeddings
+} catch (...) {  // out of memory or time: known classes may lack their embeddings
     forget();
     throw;
 }
@@ -97,6 +98,7 @@ void Network::find_tuples(const Graph &graph, const Classes &classes) {
 }
 
 Network::Classes Network::refine(const Graph &graph, const Classes &classes, int64_t layer) {
+    if (watch_) watch_->throw_if_expired();
     find_tuples(graph, classes);
     Classes next;
     next.of_node.resize(graph.nodes);
@@ -185,6 +187,7 @@ void Network::gather_messages(const Graph &graph, const Classes &old, std::span<
     std::vector<int32_t> receivers, projected_row, rows;
     std::vector<int32_t> row_of_class(old.row.size());
     for (size_t r = 0; r < graph.arities.size(); ++r) {
+        if (watch_) watch_->throw_if_expired();
         const Mlp &mlp = weights_.relations[r];
         const auto arity = static_cast<size_t>(graph.arities[r]);
         std::vector<int32_t> atoms;  // of the tuples with receivers

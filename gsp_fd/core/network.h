@@ -36,8 +36,8 @@ public:
     explicit Network(NetworkWeights weights, size_t kept = default_kept);
 
     size_t relations() const { return weights_.relations.size(); }
-    /// Q of every action of a batch, in the order of its action_node.
-    std::vector<float> q_values(const EncodedBatch &batch);
+    /// Q of every action of a batch, in the order of its action_node. Throws Stopped when the watch says so.
+    std::vector<float> q_values(const EncodedBatch &batch, Watch *watch = nullptr);
 
 private:
     /// A batch as atoms over nodes, and per node the places (atom, position) where it occurs.
@@ -73,6 +73,7 @@ private:
 
     NetworkWeights weights_;
     size_t kept_;
+    Watch *watch_ = nullptr;                           // of the call at hand
     std::vector<float> embeddings_;                    // rows of d floats; row 0 is zero; after the last layer two for a class
     std::vector<float> action_values_;                 // by row: value of a node as an action, NaN if nobody asked
     RowSet known_;                                     // all classes that were computed:

@@ -4,6 +4,7 @@ namespace gsp {
 namespace {
 
 constexpr int64_t MAX_WIDTH = 1 << 16;  // sizes of arrays stay far from overflow
+constexpr int64_t MAX_LAYERS = 1000;    // a number that a file states, and that decides how long a call takes
 
 bool is_width(int64_t units) { return units >= 8 && units % 8 == 0 && units <= MAX_WIDTH; }
 
@@ -42,8 +43,9 @@ Pool pool_from(const std::string &name) {
 
 NetworkWeights weights_from(const NetworkShape &shape, const NamedArrays &arrays) {
     const int64_t d = shape.d;
-    if (!is_width(d) || shape.layers < 1)
-        throw InputError("d must be a multiple of 8, at most " + std::to_string(MAX_WIDTH) + ", and layers positive");
+    if (!is_width(d) || shape.layers < 1 || shape.layers > MAX_LAYERS)
+        throw InputError("d must be a multiple of 8, at most " + std::to_string(MAX_WIDTH) + ", and there are 1 to " +
+                         std::to_string(MAX_LAYERS) + " layers");
     NetworkWeights out;
     out.d = d;
     out.layers = shape.layers;

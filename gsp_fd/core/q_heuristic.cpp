@@ -39,7 +39,7 @@ void QHeuristic::evaluate_operators(std::span<const int32_t> states, const Rows 
         std::vector<float> q;
         try {
             end = fill_batch(states, operators, first);
-            if (!batch_.action_node.empty()) q = q_function_(batch_);
+            if (!batch_.action_node.empty()) q = q_function_(batch_, space_->watch());
         } catch (const std::bad_alloc &) {
             if (batch_.state_sizes.size() + (end == first) <= 1) throw;
             messages_per_call_ = static_cast<double>(batch_.messages()) / 2;

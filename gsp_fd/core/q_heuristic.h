@@ -6,8 +6,9 @@
 
 namespace gsp {
 
-/// Q of every action of a batch, in its order; std::bad_alloc if the batch is too large for it.
-using QFunction = std::function<std::vector<float>(const EncodedBatch &)>;
+/// Q of every action of a batch, in its order; std::bad_alloc if the batch is too large for it, Stopped if the watch, where
+/// there is one, says so.
+using QFunction = std::function<std::vector<float>(const EncodedBatch &, Watch *)>;
 
 /// In a lazy search every applicable action has its own value; elsewhere a state has -max_a Q(s, a), or infinity if nothing is
 /// applicable. Goal states have 0. Values may be below 0 on states unlike those of training: their order still counts, so

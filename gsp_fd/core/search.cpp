@@ -12,12 +12,14 @@ namespace {
 enum class Status : uint32_t { fresh, open, closed, dead };
 
 struct Node {
-    static constexpr int64_t max_g = int64_t{1} << 30;
-    int32_t parent = -1, op = -1;
-    uint32_t g : 30 = 0;
+    static constexpr int64_t max_g = INT32_MAX;
+    static constexpr size_t max_operators = size_t{1} << 29;
+    int32_t parent = -1;
+    int32_t op : 30 = -1;
     uint32_t status : 2 = 0;
-    int32_t real_g = 0;
+    int32_t g = 0, real_g = 0;
 };
+static_assert(sizeof(Node) == 16);
 
 class BestFirst final : public Search {
 public:
@@ -108,6 +110,7 @@ private:
         if (outcome != Outcome::exhausted) result_.complete = false;
     }
     void grow_nodes() {
+        if (space_.num_operators() > Node::max_operators) throw std::bad_alloc();
         while (nodes_.size() < space_.num_states()) {
             *nodes_.push() = Node{};
             values_.push();
@@ -117,6 +120,7 @@ private:
     void begin() {
         grow_nodes();
         space_.load(initial_);
+        if (over_bound(0, 0)) return finish(Outcome::exhausted);
         waiting_.push_back({initial_, true});
         if (options_.lazy && space_.is_goal()) return reached_goal(initial_);
         evaluate_waiting();
@@ -134,11 +138,20 @@ private:
             }
             Entry entry = open_.pop();
             if (each_once_ && !taken_.insert(number_of(entry.state, entry.op)).second) continue;
+            if (is_early(entry)) break;
             taken += options_.lazy ? follow(entry) : expand(entry.state);
             if (over_) return false;
         }
         if (waiting_.empty() && open_.empty()) finish(Outcome::exhausted);
         return !over_;
+    }
+    /// With f, a goal counts only when nothing that waits could be cheaper: batches find the plans that single states do.
+    bool is_early(Entry entry) {
+        if (!options_.f || options_.lazy || waiting_.empty() || status(entry.state) != Status::open) return false;
+        space_.load(entry.state);
+        if (!space_.is_goal()) return false;
+        open_.insert(entry, {double(nodes_[entry.state]->g), values_[entry.state], true});
+        return true;
     }
     static int64_t number_of(int32_t state, int32_t op) { return (int64_t{state} << 32) | op; }
 
@@ -165,14 +178,14 @@ private:
         int32_t successor = space_.apply(op);
         grow_nodes();
         ++result_.generated;
-        auto g = static_cast<uint32_t>(next_g);
+        auto g = static_cast<int32_t>(next_g);
         Node &node = *nodes_[successor];
         switch (static_cast<Status>(node.status)) {
         case Status::fresh:
             // The same state may be met twice before it is evaluated: the cheaper path wins, it waits once.
             if (node.parent < 0 && successor != initial_) waiting_.push_back({successor, is_preferred(op)});
             else if (g >= node.g || successor == initial_) return;
-            node = {state, op, g, node.status, static_cast<int32_t>(real_g)};
+            node = {state, op, node.status, g, static_cast<int32_t>(real_g)};
             return;
         case Status::dead:
             return;
@@ -182,12 +195,12 @@ private:
             if (node.status == static_cast<uint32_t>(Status::closed)) {
                 if (!options_.reopen) {
                     // Plans get shorter although the state is not looked at again.
-                    node = {state, op, g, node.status, static_cast<int32_t>(real_g)};
+                    node = {state, op, node.status, g, static_cast<int32_t>(real_g)};
                     return;
                 }
                 ++result_.reopened;
             }
-            node = {state, op, g, static_cast<uint32_t>(Status::open), static_cast<int32_t>(real_g)};
+            node = {state, op, static_cast<uint32_t>(Status::open), g, static_cast<int32_t>(real_g)};
             open_.insert({successor, -1}, {double(g), values_[successor], is_preferred(op)});
         }
     }
@@ -202,7 +215,7 @@ private:
         grow_nodes();
         ++result_.generated;
         if (options_.steps) options_.steps->push_back({entry.state, entry.op, successor});
-        auto g = static_cast<uint32_t>(next_g);
+        auto g = static_cast<int32_t>(next_g);
         Node &node = *nodes_[successor];
         bool known = successor == initial_ || node.parent >= 0;
         bool expands = per_operator_ && !(known && open_.looks_ahead());
@@ -212,7 +225,7 @@ private:
             if (node.status == static_cast<uint32_t>(Status::closed)) ++result_.reopened;
         }
         bool waits = known && node.status == static_cast<uint32_t>(Status::fresh);
-        node = {entry.state, entry.op, g, static_cast<uint32_t>(Status::fresh), static_cast<int32_t>(real_g)};
+        node = {entry.state, entry.op, static_cast<uint32_t>(Status::fresh), g, static_cast<int32_t>(real_g)};
         space_.load(successor);
         if (space_.is_goal()) return reached_goal(successor), true;
         if (!waits) waiting_.push_back({successor, false});
@@ -377,10 +390,11 @@ private:
     // ---- costs, goals
 
     int32_t adjusted(int32_t op) const { return adjusted_cost(space_.cost(op), options_.cost_type, space_.unit_cost()); }
-    /// Paths that a node has no room for are over the bound, too.
+    /// Paths that a node has no room for are left out as well, and then nothing is proved by finding no other.
     bool over_bound(int64_t real_g, int64_t g) {
-        if (real_g < options_.bound && real_g < INT32_MAX && g < Node::max_g) return false;
-        result_.bounded = true;
+        if (real_g >= options_.bound) result_.bounded = true;
+        else if (std::max(real_g, g) > Node::max_g) result_.complete = false;
+        else return false;
         return true;
     }
     void reached_goal(int32_t state) {

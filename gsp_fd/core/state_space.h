@@ -32,6 +32,7 @@ public:
 
     /// Lets calls that may take long (millions of applicable actions) throw Stopped; nullptr for no watch.
     void set_watch(Watch *watch) { watch_ = watch; }
+    Watch *watch() const { return watch_; }
 
 protected:
     Watch *watch_ = nullptr;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from gsp_fd.common.errors import InputError
@@ -29,6 +29,10 @@ from gsp_fd.pddl.ast import (
 from gsp_fd.pddl.reader import SList
 
 TOTAL_COST = "total-cost"
+MAX_COST = 2**31 - 1
+"""Of an action, as in Fast Downward."""
+MAX_HINTS = 20
+"""Warnings of a file that guess what was meant: each guess compares a name with all others."""
 _CONNECTIVES = ("and", "or", "not", "imply", "forall", "exists")
 
 
@@ -45,6 +49,10 @@ class FormulaParser:
 
     def fail(self, message: str, line: int | None) -> NoReturn:
         raise InputError(message, self.file, line)
+
+    def hint(self, name: str, known: Iterable[str]) -> str:
+        """What was probably meant, unless there are too many warnings already."""
+        return near_miss(name, known) if len(self.warnings) < MAX_HINTS else ""
 
     def warn(self, message: str, line: int) -> None:
         self.warnings.append(f"{self.file}:{line}: {message}")
@@ -105,7 +113,7 @@ class FormulaParser:
             if not isinstance(name, str):
                 self.fail("expected the name of a type, got a list", line)
             if name != OBJECT and name not in self.types:
-                message = f"undefined type '{name}'{near_miss(name, self.types)}"
+                message = f"undefined type '{name}'{self.hint(name, self.types)}"
                 if not signature:
                     self.fail(message, line)
                 self.warn(message, line)
@@ -260,16 +268,17 @@ class FormulaParser:
         if term[0] in self.functions:
             self.check_arity(term, self.functions[term[0]], "function")
         else:
-            hint = near_miss(term[0], self.functions)
+            hint = self.hint(term[0], self.functions)
             self.warn(f"function '{term[0]}' is not declared{hint}", term.line)
         return FunctionTerm(term[0], self._terms(term, known), term.line)
 
     def number(self, text: Any, line: int) -> int:
         """A non-negative integer, which is all that Fast Downward takes."""
         if isinstance(text, str) and text.isdigit():
-            if len(text.lstrip("0")) > 18:
-                self.fail(f"number too large: {text[:20]}...", line)
-            return int(text)
+            digits = text.lstrip("0")
+            if len(digits) > len(str(MAX_COST)) or int(digits or 0) > MAX_COST:
+                self.fail(f"the number {text[:20]} is too large: costs are at most {MAX_COST}", line)
+            return int(digits or 0)
         shown = f"'{text}'" if isinstance(text, str) else "a list"
         reason = "expected a non-negative integer"
         if isinstance(text, str) and text.startswith("-"):

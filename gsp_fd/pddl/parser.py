@@ -352,12 +352,12 @@ class _ProblemParser(_FileParser):
         if term[0] in self.functions:
             self.check_arity(SList(term, fact.line), self.functions[term[0]], "function")
         elif term[0] != TOTAL_COST:
-            hint = near_miss(term[0], self.functions)
+            hint = self.hint(term[0], self.functions)
             self.warn(f"function '{term[0]}' is not declared{hint}", fact.line)
         for word in term[1:]:
             # Fast Downward never looks at these arguments.
             if word not in names:
-                self.warn(f"undefined object '{word}'{near_miss(word, names)}", fact.line)
+                self.warn(f"undefined object '{word}'{self.hint(word, names)}", fact.line)
         key, value = tuple(term), self.number(fact[2], fact.item_line(2))
         if values.setdefault(key, value) != value:
             self.fail(f"({' '.join(key)}) is given two different values in :init", fact.line)

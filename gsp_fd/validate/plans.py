@@ -34,7 +34,7 @@ _PLAN_LINE = re.compile(r"\(\s*([^()\s]+(?:\s+[^()\s]+)*)\s*\)")
 def parse_plan(text: str, file: str) -> list[str]:
     """The actions of a plan file as Fast Downward writes it, such as ``unstack b1 b2``, in lower case."""
     actions = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         content = line.split(";", 1)[0].strip()
         if not content:
             continue

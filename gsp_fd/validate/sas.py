@@ -45,7 +45,7 @@ class SasTask:
 
 class _Lines:
     def __init__(self, data: bytes, file: str) -> None:
-        self.lines = data.decode("utf-8", errors="replace").splitlines()
+        self.lines = data.decode("utf-8", errors="replace").split("\n")
         self.position = 0
         self.file = file
 
@@ -112,7 +112,7 @@ def read_sas(data: bytes, file: str) -> SasTask:
     lines.expect("end_goal")
     for _ in range(lines.number()):
         lines.expect("begin_operator")
-        name = " ".join(lines.next().split())
+        name = _name(lines.next())
         task.operators.setdefault(name, []).append(_operator(lines, task, bool(metric)))
         lines.expect("end_operator")
     for _ in range(lines.number()):
@@ -124,6 +124,11 @@ def read_sas(data: bytes, file: str) -> SasTask:
         task.axioms.setdefault(task.layers[variable], []).append(axiom)
         lines.expect("end_rule")
     return task
+
+
+def _name(text: str) -> str:
+    """The name of an operator; case and kind of white space do not tell operators apart."""
+    return " ".join(text.lower().split())
 
 
 def _check(lines: _Lines, task: SasTask, variable: int, value: int) -> Fact:
@@ -168,7 +173,7 @@ def run_sas(task: SasTask, actions: Sequence[str]) -> tuple[int, str | None, int
     """
     states = {_closed(task, list(task.initial)): 0}
     for step, action in enumerate(actions):
-        name = " ".join(action.lower().split())
+        name = _name(action)
         candidates = task.operators.get(name, [])
         successors: dict[tuple[int, ...], int] = {}
         for state, cost in states.items():

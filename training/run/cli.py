@@ -87,7 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("gsp-train: out of memory; use smaller training problems", file=sys.stderr)
         return ExitCode.SEARCH_OUT_OF_MEMORY
     except OSError as error:
-        print(f"gsp-train: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"gsp-train: {where}{error.strerror or error}", file=sys.stderr)
         return ExitCode.DRIVER_CRITICAL_ERROR
     except KeyboardInterrupt:
         print("gsp-train: interrupted", file=sys.stderr)

@@ -8,7 +8,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -166,7 +166,8 @@ class Session:
             trainer.run(minutes)
         except BaseException as error:
             state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
-            folder.write_status({"state": state, "minutes": trainer.elapsed / 60})
+            with suppress(OSError):  # the disk may be full, which is then the error to tell
+                folder.write_status({"state": state, "minutes": trainer.elapsed / 60})
             raise
         finally:
             self._trainer = None

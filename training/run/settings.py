@@ -15,6 +15,7 @@ from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.training.config import TrainingConfig, documented
 
 RUN_TABLE = "run"
+MAX_INTEGER = 2**63
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +90,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise driver_error(f"cannot read the configuration: {error.strerror}", path) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also what is no UTF-8, and numbers of thousands of digits
         raise driver_error(f"this is no TOML: {error}", path) from None
     inputs = values.pop(RUN_TABLE, {})
     if not isinstance(inputs, dict):
@@ -132,6 +133,8 @@ def _checked(name: str, value: Any, kind: Any, file: str | None) -> Any:
         if not isinstance(value, (list, tuple)) or (Ellipsis not in items and len(value) != len(items)):
             raise driver_error(f"{name} must be a list of {'' if Ellipsis in items else f'{len(items)} '}numbers", file)
         return tuple(_checked(name, item, items[0], file) for item in value)
+    if isinstance(value, int) and not -MAX_INTEGER <= value <= MAX_INTEGER:
+        raise driver_error(f"{name} is too large a number", file)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):

@@ -1,0 +1,169 @@
+"""``python -m tests.fuzz.differential``: random tasks, our searches against Fast Downward; without end unless told."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import cli_support
+import sas_reference
+
+from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.task import load_pddl
+from gsp_fd.translator import translate
+from gsp_fd.validate import parse_plan
+
+from .campaign import campaign
+from .programs import driver_run
+from .random_tasks import pddl_task, sas_task
+from .runner import Case, Wrong
+
+HEURISTICS = ("blind()", "hmax()", "ff()", "add()", "goalcount()", "ff(transform=adapt_costs(one))")
+OPTIMAL = tuple(f"astar({h})" for h in ("blind()", "hmax()", "max([blind(), hmax()])"))
+SATISFICING = (
+    "astar({h})",
+    "eager_greedy([{h}])",
+    "eager_wastar([{h}], w=3)",
+    "lazy_greedy([{h}])",
+    "lazy_wastar([{h}], w=2)",
+    "let(h, {h}, lazy_greedy([h, goalcount()], preferred=[h]))",
+    "let(h, {h}, eager_greedy([h, ff()], preferred=[h], boost=100))",
+    "lazy_greedy([{h}], randomize_successors=true, random_seed=4)",
+    "let(h, ff(), lazy_wastar([h], preferred=[h], preferred_successors_first=true, w=5, cost_type=one))",
+    "eager(tiebreaking([{h}, g()], unsafe_pruning=false), reopen_closed=true)",
+    "eager(alt([single({h}), single(sum([g(), {h}]))]), cost_type=plusone)",
+    "lazy(tiebreaking([sum([g(), weight({h}, 2)]), {h}], unsafe_pruning=false))",
+)
+ANYTIME = "iterated([lazy_greedy([{h}]), eager_wastar([{h}], w=2), astar(blind())], repeat_last=true)"
+SEARCHES_PER_TASK = 6
+MAX_STATES = 150
+"""With more of them, only Fast Downward says what is optimal: the reference implementation is slow."""
+FAST_DOWNWARD = "astar(blind())"
+UNSOLVABLE_CODES = (ExitCode.SEARCH_UNSOLVABLE, ExitCode.SEARCH_UNSOLVED_INCOMPLETE)
+"""With which Fast Downward ends a complete search that found nothing."""
+
+
+def searches(rng: random.Random) -> list[str]:
+    """All arguments of some runs: optimal searches, others, bounds, batches."""
+    runs = []
+    for _ in range(SEARCHES_PER_TASK):
+        kind, h = rng.random(), rng.choice(HEURISTICS)
+        text = rng.choice(OPTIMAL) if kind < 0.4 else ANYTIME if kind < 0.5 else rng.choice(SATISFICING)
+        text = text.format(h=h) if "{h}" in text else text
+        if rng.random() < 0.3 and "let(" not in text:
+            text = f"{text[:-1]}, bound={rng.choice((0, 1, 2, 3, 5, 10, 1000, 2**31 - 1))})"
+        batch = f" --batch-size {rng.choice((2, 7))}" if rng.random() < 0.2 else ""
+        runs.append(f"{text}{batch}")
+    return runs
+
+
+def check(arguments: list[str], optimum: int | None, validated: Any) -> None:
+    """One run of ours: its plan must be valid, and its exit code no false claim."""
+    search = arguments[arguments.index("--search") + 1]
+    code, _, messages = driver_run(arguments)
+    bound = int(found[1]) if (found := re.search(r", bound=(\d+)\)$", search)) else 2**31 - 1
+    plans = sorted(Path().glob("sas_plan*"))
+    says = f"{search}: exit code {code}, optimal cost {optimum}: {messages.strip()}"
+    costs = [validated(parse_plan(path.read_text(), str(path))) for path in plans]
+    if any(cost is None for cost in costs):
+        raise Wrong(f"{says}: a plan is invalid")
+    if any(optimum is None or cost < optimum or cost >= bound for cost in costs):
+        raise Wrong(f"{says}: plans of cost {costs}")
+    solvable = optimum is not None and optimum < bound
+    proof_ok = {
+        ExitCode.SUCCESS: bool(costs),
+        ExitCode.SEARCH_UNSOLVABLE: optimum is None,
+        ExitCode.SEARCH_UNSOLVABLE_WITHIN_BOUND: not solvable,
+        ExitCode.SEARCH_UNSOLVED_INCOMPLETE: not solvable or "goalcount" in search or "bound" in search,
+        ExitCode.DRIVER_INPUT_ERROR: "--batch-size" in arguments,
+        ExitCode.SEARCH_INPUT_ERROR: "--batch-size" in arguments,
+    }
+    if not proof_ok.get(ExitCode(code), False):
+        raise Wrong(f"{says}: a false claim")
+    if code == ExitCode.SUCCESS and (search.startswith(OPTIMAL) or "iterated" in search) and min(costs) != optimum:
+        raise Wrong(f"{says}: plans of cost {costs} are not optimal")
+    for path in plans:
+        path.unlink()
+
+
+def fast_downward_optimum() -> int | None:
+    """The cost of Fast Downward's optimal plan for ``output.sas``, None if it says that there is no plan."""
+    plan = Path("fd_plan")
+    run = cli_support.fast_downward_search(Path(), "--internal-plan-file", str(plan), "--search", FAST_DOWNWARD)
+    if run.returncode in UNSOLVABLE_CODES:
+        return None
+    if run.returncode != ExitCode.SUCCESS:
+        raise RuntimeError(f"Fast Downward: exit code {run.returncode}\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
+    found = re.search(r"; cost = (\d+)", plan.read_text())
+    assert found
+    plan.unlink()
+    return int(found[1])
+
+
+class SasTasks:
+    """random SAS tasks, also against the reference implementation of the tests"""
+
+    name = "sas-tasks"
+
+    def case(self, rng: random.Random) -> Case:
+        return Case(searches(rng), {"output.sas": sas_reference.write(sas_task(rng))})
+
+    def read(self, case: Case) -> bool:
+        task = sas_reference.read(case.files["output.sas"])
+        optimum = fast_downward_optimum()
+        costs = sas_reference.explore(task, MAX_STATES)
+        if costs is not None and (reference := sas_reference.optimal_cost(task, costs)) != optimum:
+            raise Wrong(f"Fast Downward says {optimum}, the reference says {reference}")
+        numbers = {operator.name: number for number, operator in enumerate(task.operators)}
+
+        def validated(plan: list[str]) -> int | None:
+            state, cost = sas_reference.initial(task), 0
+            for name in plan:
+                operator = numbers[name]
+                if operator not in sas_reference.applicable(task, state):
+                    return None
+                state = sas_reference.successor(task, state, operator)
+                cost += task.operators[operator].cost
+            return cost if sas_reference.holds(state, task.goal) else None
+
+        for run in case.arguments:
+            search, *batch = run.split(" --batch-size ")
+            check(["output.sas", *(["--batch-size", *batch] if batch else []), "--search", search], optimum, validated)
+        return optimum is not None
+
+
+class PddlTasks:
+    """random PDDL tasks, grounded by us and by Fast Downward's translator"""
+
+    name = "pddl-tasks"
+
+    def case(self, rng: random.Random) -> Case:
+        domain, problem = pddl_task(rng)
+        return Case(searches(rng), {"domain.pddl": domain.encode(), "problem.pddl": problem.encode()})
+
+    def read(self, case: Case) -> bool:
+        files = Path("domain.pddl"), Path("problem.pddl")
+        translated = translate(*files, Path("output.sas"))
+        if translated.exit_code != ExitCode.SUCCESS:
+            raise RuntimeError(f"Fast Downward's translator: {translated}")
+        optimum = fast_downward_optimum()
+        task = load_pddl(*files)
+
+        def validated(plan: list[str]) -> int | None:
+            verdict = task.validate(plan)
+            return verdict.cost if verdict.valid else None
+
+        for run in case.arguments:
+            search, *batch = run.split(" --batch-size ")
+            more = ["--batch-size", *batch] if batch else []
+            check([*map(str, files), *more, "--search", search], optimum, validated)
+        return optimum is not None
+
+
+TARGETS = {kind.name: kind for kind in (SasTasks, PddlTasks)}
+
+if __name__ == "__main__":
+    sys.exit(campaign("differential", "All our searches against Fast Downward on random tasks.", TARGETS, default=0))
