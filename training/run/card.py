@@ -46,7 +46,7 @@ def card_facts(facts: CardFacts) -> dict[str, str]:
         "goals or another start than their file; "
         f"a plan was found for {facts.solved_in_training}",
         "Time": f"{facts.minutes:.1f} minutes, {facts.gradient_steps} gradient steps, seed {facts.seed}, {mode}",
-        "Machine": "{cpu}, {cores} cores, {memory:.0f} GiB, {system}".format(memory=here["memory_mb"] / 1024, **here),
+        "Machine": "{cpu}, {cores} cores, {memory:.0f} GiB".format(memory=here["memory_mb"] / 1024, **here),
         "Validation": f"{facts.origin}: the greedy policy solves {score.covered} of {score.of} "
         f"with {score.steps} steps in all; RMSE of Q on these plans {score.rmse:.2f}",
         "Goals and starts": _coverage_of_kinds(facts),
