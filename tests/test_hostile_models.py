@@ -77,8 +77,7 @@ def test_the_native_network_looks_at_the_limits(tmp_path: Path) -> None:
     """Many layers on many objects take far longer than the limit: it strikes within the first call."""
     small, task = (tasks.load(domain_text("blocksworld"), generate("blocksworld", size, 1)) for size in (4, 4000))
     file = random_model(small, tmp_path / "m.onnx", layers=1000)
-    assert task.lifted is not None
-    heuristic = Model(file, device="cpu").heuristic(task.lifted, task.native_lifted())
+    heuristic = Model(file, device="cpu").heuristic(task)
     space = _core.LiftedSpace(task.native_lifted())
     result = _core.search(space, _core.SingleOpenList(heuristic), max_time=0.3)
     assert (result.status, result.evaluations) == ("time", 0)
