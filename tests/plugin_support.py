@@ -105,6 +105,8 @@ class CTask:
         """Successors and costs."""
         pointers = ctypes.POINTER(ctypes.c_int32)(), ctypes.POINTER(ctypes.c_int32)()
         count = self.call("successors", state, *map(ctypes.byref, pointers))
+        if count == ctypes.c_size_t(-1).value:
+            raise RuntimeError(self.call("error").decode())
         return pointers[0][:count], pointers[1][:count]
 
     def values(self, states: list[int]) -> npt.NDArray[np.float64]:

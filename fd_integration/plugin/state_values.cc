@@ -47,15 +47,21 @@ bool StateValues::known(int32_t state) {
     return !std::isnan(values_[state]);
 }
 
+size_t StateValues::count_successors(const int32_t **successors, const int32_t **costs) {
+    size_t count = gsp_successors(task_.get(), parent_, successors, costs);
+    if (count == GSP_FAILED) throw std::runtime_error(gsp_error(task_.get()));
+    return count;
+}
+
 void StateValues::evaluate_successors() {
     const int32_t *successors, *costs;
-    size_t count = gsp_successors(task_.get(), parent_, &successors, &costs);
+    size_t count = count_successors(&successors, &costs);
     evaluate({successors, successors + count});
 }
 
 void StateValues::evaluate_actions() {
     const int32_t *first_successor, *first_cost;
-    size_t count = gsp_successors(task_.get(), parent_, &first_successor, &first_cost);
+    size_t count = count_successors(&first_successor, &first_cost);
     const std::vector<int32_t> successors(first_successor, first_successor + count), costs(first_cost, first_cost + count);
     computed_.resize(count);
     check(gsp_action_values(task_.get(), parent_, computed_.data()));

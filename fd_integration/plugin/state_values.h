@@ -38,6 +38,7 @@ public:
 
 private:
     bool known(int32_t state);
+    size_t count_successors(const int32_t **successors, const int32_t **costs);
     void evaluate_successors();
     void evaluate_actions();
     void evaluate(std::vector<int32_t> states);

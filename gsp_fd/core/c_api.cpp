@@ -22,8 +22,8 @@ struct gsp_task {
     explicit gsp_task(TaskFile source)
         : file(std::move(source)), network(std::move(file.weights)),
           heuristic(std::make_shared<Encoder>(file.task, file.relations), relaxed_plans(file),
-                    [this](const EncodedBatch &batch) { return network.q_values(batch); }, Network::messages_per_call, "gsp",
-                    file.model),
+                    [this](const EncodedBatch &batch, Watch *watch) { return network.q_values(batch, watch); },
+                    Network::messages_per_call, "gsp", file.model),
           space(std::make_unique<LiftedSpace>(file.task, false)) {
         heuristic.bind(*space);
         for (size_t i = 0; i < file.task->objects.size(); ++i) objects.emplace(file.task->objects[i], i);
@@ -123,15 +123,18 @@ void gsp_forget_states(gsp_task *task) {
 }
 
 size_t gsp_successors(gsp_task *task, int32_t state, const int32_t **successors, const int32_t **costs) {
-    task->operators.clear();
-    task->successors.clear();
-    task->costs.clear();
-    task->space->load(state);
-    task->space->applicable(task->operators);
-    for (int32_t op : task->operators) {
-        task->successors.push_back(task->space->apply(op));
-        task->costs.push_back(task->space->cost(op));
-    }
+    int done = task->attempt([&] {
+        task->operators.clear();
+        task->successors.clear();
+        task->costs.clear();
+        task->space->load(state);
+        task->space->applicable(task->operators);
+        for (int32_t op : task->operators) {
+            task->successors.push_back(task->space->apply(op));
+            task->costs.push_back(task->space->cost(op));
+        }
+    });
+    if (!done) return GSP_FAILED;
     *successors = task->successors.data();
     *costs = task->costs.data();
     return task->operators.size();

@@ -31,8 +31,10 @@ int32_t gsp_num_states(const gsp_task *task);
 size_t gsp_state_bytes(const gsp_task *task);
 void gsp_forget_states(gsp_task *task);
 
+#define GSP_FAILED ((size_t)-1)
 /* The states that the applicable actions lead to, and what the actions cost, in the order of gsp_action_values; both
- * arrays are valid until the next call with this task. A state may come more than once. */
+ * arrays are valid until the next call with this task. A state may come more than once. GSP_FAILED if the task does not say
+ * what an action costs: gsp_error has more. */
 size_t gsp_successors(gsp_task *task, int32_t state, const int32_t **successors, const int32_t **costs);
 
 /* -max_a Q(s, a) of several states, in as many calls of the network as their size demands: 0 in goal states, infinity where no

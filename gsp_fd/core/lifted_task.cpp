@@ -41,13 +41,7 @@ void LiftedTask::finish() {
             for (auto [a, b] : *part) check_terms({a, b}, schema.parameters.size());
         for (const Literal &term : schema.cost_terms) check_literal(term, schema.parameters.size(), function_arity);
         unit_cost = unit_cost && (!metric || (schema.cost_terms.empty() && schema.cost == 1));
-        int32_t least = metric ? schema.cost : 1;
-        for (const Literal &term : schema.cost_terms) {
-            int32_t smallest = INT32_MAX;
-            for (const auto &[args, value] : function_values[term.predicate]) smallest = std::min(smallest, value);
-            least += smallest == INT32_MAX ? 0 : smallest;
-        }
-        min_cost = std::min(min_cost, least);
+        min_cost = std::min(min_cost, checked_min_cost(schema));
     }
     for (const auto *part : {&init, &goal_positive, &goal_negative})
         for (const GroundAtom &atom : *part) {
@@ -55,6 +49,26 @@ void LiftedTask::finish() {
             if (atom.args.size() != static_cast<size_t>(arities[atom.predicate])) throw InputError("wrong number of arguments");
             for (int32_t o : atom.args) is_member.at(0).at(o);
         }
+}
+
+/// The least cost of an action of a schema; InputError if some cost is none.
+int32_t LiftedTask::checked_min_cost(const Schema &schema) const {
+    if (!metric) return 1;
+    int64_t least = schema.cost, most = schema.cost;
+    bool negative = schema.cost < 0;
+    for (const Literal &term : schema.cost_terms) {
+        int32_t smallest = INT32_MAX, largest = 0;
+        for (const auto &[args, value] : function_values[term.predicate]) {
+            smallest = std::min(smallest, value);
+            largest = std::max(largest, value);
+        }
+        negative = negative || smallest < 0;
+        least += smallest == INT32_MAX ? 0 : smallest;
+        most += largest;
+    }
+    if (negative || most > INT32_MAX)
+        throw InputError("the costs of action " + schema.name + " are not all from 0 to " + std::to_string(INT32_MAX));
+    return static_cast<int32_t>(least);
 }
 
 int32_t LiftedTask::cost(const Schema &schema, const int32_t *args) const {
@@ -71,7 +85,6 @@ int32_t LiftedTask::cost(const Schema &schema, const int32_t *args) const {
             throw InputError("the cost of " + schema.name + " is not given in the initial state for all its arguments");
         total += it->second;
     }
-    if (total > INT32_MAX) throw InputError("the cost of " + schema.name + " is more than " + std::to_string(INT32_MAX));
     return static_cast<int32_t>(total);
 }
 

@@ -53,6 +53,7 @@ struct LiftedTask {
     std::string atom_name(int32_t predicate, const int32_t *args) const;
 
 private:
+    int32_t checked_min_cost(const Schema &schema) const;
     void check_literal(const Literal &literal, size_t parameters, const std::vector<int32_t> &arity) const;
     void check_terms(const std::vector<int32_t> &terms, size_t parameters) const;
 };

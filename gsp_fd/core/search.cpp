@@ -120,11 +120,14 @@ private:
     void begin() {
         grow_nodes();
         space_.load(initial_);
-        if (over_bound(0, 0)) return finish(Outcome::exhausted);
         waiting_.push_back({initial_, true});
-        if (options_.lazy && space_.is_goal()) return reached_goal(initial_);
+        const bool hopeless = over_bound(0, 0);
+        if (options_.lazy && space_.is_goal() && !hopeless) return reached_goal(initial_);
         evaluate_waiting();
         reports_.initial(values_[initial_]);
+        if (!hopeless) return;
+        waiting_.clear();
+        finish(Outcome::exhausted);
     }
 
     /// Takes a batch from the open list and looks where it leads. False when the search is over.

@@ -6,7 +6,6 @@ import io
 import json
 import random
 import tempfile
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from gsp_fd.export import writer  # noqa: F401  (loaded before the forks)
 from gsp_fd.fd_integration.tools.plugin_task import task_text
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.model import SHIPPED_MODELS, Model
+from gsp_fd.task import Task
 from gsp_fd.training.checkpoint import save_checkpoint
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.run import cli as train_cli
@@ -37,6 +37,11 @@ FERRY = SHIPPED_MODELS / "ferry.onnx"
 OTHER_OPERATORS = ("Add", "Mul", "Identity", "Loop", "If", "Scan", "Cast", "Expand", "Nothing")
 OTHER_TYPES = ("f4", "f8", "i8", "i4", "u1", "U3", "c8", "f2", "?", "M8[s]")
 OTHER_SHAPES = ((), (0,), (1,), (5,), (0, 2), (3, 1), (2, 2, 2))
+
+
+def load_ferry() -> Task:
+    """A small task of the domain of a shipped model."""
+    return tasks.load(domain_text("ferry"), generate("ferry", 3, 1))
 
 
 class Models:
@@ -179,18 +184,26 @@ class TaskFiles:
 
     def __init__(self) -> None:
         self.library = plugin_support.load_library(compiled())
-        ferry = tasks.load(domain_text("ferry"), generate("ferry", 3, 1)).lifted
-        assert ferry is not None
-        lines = task_text(ferry, FERRY).splitlines(keepends=True)
-        self.head = b"".join(line for line in lines if not line.startswith((b"weights", b"end")))
-        self.weights = [line for line in lines if line.startswith(b"weights")]
+        courier = tasks.load(tasks.COURIER_DOMAIN, tasks.COURIER)
+        with tempfile.TemporaryDirectory() as folder:
+            model = random_model(courier, Path(folder, "m.onnx"))
+            self.seeds = [self.parts(courier, model), self.parts(load_ferry(), FERRY)]
+
+    @staticmethod
+    def parts(task: Task, model: Path) -> tuple[bytes, list[bytes]]:
+        """The lines of a task file before those of the weights, and these."""
+        assert task.lifted is not None
+        lines = task_text(task.lifted, model).splitlines(keepends=True)
+        head = b"".join(line for line in lines if not line.startswith((b"weights", b"end")))
+        return head, [line for line in lines if line.startswith(b"weights")]
 
     def case(self, rng: random.Random) -> Case:
-        weights = list(self.weights)
+        head, weights = rng.choice(self.seeds)
         if rng.random() < 0.2:
             where = rng.randrange(len(weights))
-            weights[where] = edited(rng, weights[where][:3000])
-        head = self.head if rng.random() < 0.1 else edited(rng, self.head, self.TOKENS)
+            weights = [*weights[:where], edited(rng, weights[where][:3000]), *weights[where + 1 :]]
+        if rng.random() < 0.9:
+            head = edited(rng, head, self.TOKENS)
         return Case([], {"task": head + b"".join(weights) + b"end\n"})
 
     def read(self, case: Case) -> bool:
@@ -199,13 +212,15 @@ class TaskFiles:
         except ValueError:
             return False
         state = task.call("initial_state")
-        for step in range(3):
-            successors, _ = task.successors(state)
-            with suppress(RuntimeError):  # Q-values that are no numbers, say
+        try:
+            for step in range(3):
+                successors, _ = task.successors(state)
                 task.values([state])
-            task.call("atom", b"Atom at-ferry(loc1)")
-            if not successors:
-                break
-            state = successors[step % len(successors)]
+                task.call("atom", b"Atom at-ferry(loc1)")
+                if not successors:
+                    break
+                state = successors[step % len(successors)]
+        except RuntimeError:  # the interface says so: no cost of an action, Q-values that are no numbers
+            return False
         task.call("forget_states")
         return True

@@ -9,11 +9,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t step = 0; step < 3; ++step) {
         const int32_t *successors, *costs;
         size_t count = gsp_successors(task, state, &successors, &costs);
-        int32_t next = count ? successors[step % count] : -1;
+        if (count == GSP_FAILED || count == 0) break;
+        int32_t next = successors[step % count];
         double value;
         gsp_values(task, &state, 1, &value);
         gsp_atom(task, "Atom at-ferry(loc1)");
-        if (next < 0) break;
         state = next;
     }
     gsp_forget_states(task);
