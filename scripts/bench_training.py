@@ -1,11 +1,13 @@
-"""How fast training is: transitions and gradient steps per second, where the time goes, and two comparisons.
+"""How fast training is: gradient steps and transitions per second, where the time goes, and two comparisons.
 
-1. One process takes turns at searching and learning, on generated Blocksworld instances. Shares of its wall time:
-   forward, backward, optimiser, encoding; the rest is Python and native search.
-2. The fused kernel against grouped torch operations: forward and backward on the same batch, one thread.
-3. Search workers: transitions of two against those of one, with nothing else to do for the machine.
+1. Gradient steps in four domains, on generated problems of the sizes of the IPC training sets: the fused kernel against
+   torch operations, on the same batches from the same replay buffer, one thread, search excluded. Seconds are those of
+   the CPU.
+2. Search workers: transitions of two against those of one, with nothing else to do for the machine.
+3. One process takes turns at searching and learning, on Blocksworld. Shares of its wall time: forward, backward,
+   optimiser, encoding; the rest is Python and native search.
 
-Run it on an idle machine: python scripts/bench_training.py [--seconds 30] [--no-workers]
+Run it on an idle machine: python scripts/bench_training.py [--seconds 30] [--only steps]
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import torch
 
 from gsp_fd import _core
 from gsp_fd.export.writer import model_bytes
-from gsp_fd.generate import domain_text, generate_set
+from gsp_fd.generate import GENERATORS, domain_text, generate_set
 from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.fused import library
@@ -38,8 +40,10 @@ from gsp_fd.training.learning.workers import Fleet
 from gsp_fd.training.network import GraphBatch, Kernel, RelationalNetwork
 from gsp_fd.training.progress import Watchers
 
-SIZES = (4, 18)
-STATES = 64
+DOMAINS = ("blocksworld", "rovers", "transport", "sokoban")
+INSTANCES = 40
+TURN = 5
+"""Gradient steps before the other kernel has its turn, so that a busy moment of the machine hits both."""
 
 
 class Nowhere:
@@ -76,13 +80,54 @@ class Clock:
         setattr(owner, name, timed)
 
 
-def make_sets(folder: Path, config: TrainingConfig) -> InstanceSets:
-    """Blocksworld from few to many blocks, the same every time."""
+def make_sets(domain: str, folder: Path, config: TrainingConfig) -> InstanceSets:
+    """Generated problems of a domain's training sizes, the same every time."""
     folder.mkdir()
-    (folder / "domain.pddl").write_text(domain_text("blocksworld"))
-    for number, problem in enumerate(generate_set("blocksworld", 40, SIZES, 1, "even"), 1):
+    (folder / "domain.pddl").write_text(domain_text(domain))
+    for number, problem in enumerate(generate_set(domain, INSTANCES, GENERATORS[domain].training, 1, "even"), 1):
         (folder / f"p{number:02}.pddl").write_text(problem)
     return load_sets(folder / "domain.pddl", folder, folder, config, folder)
+
+
+def filled_learner(sets: InstanceSets, config: TrainingConfig) -> Learner:
+    """A learner with the transitions of one search on every instance, guided by hFF and random numbers."""
+    learner = Learner(sets.metadata, config, -100.0)
+    rng = np.random.default_rng(0)
+    for instance in sets.training:
+        episode = _core.Episode(
+            instance.native,
+            budget=config.budget,
+            dead_ends=instance.dead_ends,
+            guide=instance.guide,
+            plans=instance.plans,
+        )
+        while episode.advance():
+            episode.feed(-rng.random(episode.num_actions(episode.pending), np.float32))
+        learner.take(instance, episode)
+    return learner
+
+
+def bench_steps(sets: InstanceSets, config: TrainingConfig, seconds: float) -> None:
+    """Gradient steps per second with either kernel."""
+    learner = filled_learner(sets, config)
+    spent: dict[Kernel, list[float]] = {"auto": [], "torch": []}
+    while len(spent["auto"]) < 2 or sum(map(sum, spent.values())) < seconds:
+        state = learner.rng.getstate()
+        for kernel, turns in spent.items():
+            learner.rng.setstate(state)  # the same batches
+            for network in (learner.network, learner.target):
+                network.kernel = kernel
+            start = time.process_time()
+            for _ in range(TURN):
+                learner.step(0.5)
+            turns.append(time.process_time() - start)
+    # The first turn allocates and warms up.
+    fused, grouped = (TURN * len(turns[1:]) / sum(turns[1:]) for turns in spent.values())
+    samples = f"{len(learner.replay.samples)} transitions, {len(learner.paths.samples)} of them on solution paths"
+    print(f"gradient steps/s in {sets.metadata.domain}, batch of {config.batch_size} ({samples})")
+    print(f"  torch operations            {grouped:10.1f}")
+    print(f"  fused kernel                {fused:10.1f}" if library() else "  fused kernel: not built")
+    print(f"  ratio                       {fused / grouped:10.2f}")
 
 
 def bench_process(sets: InstanceSets, config: TrainingConfig, seconds: float) -> None:
@@ -101,7 +146,7 @@ def bench_process(sets: InstanceSets, config: TrainingConfig, seconds: float) ->
         trainer._search()
         trainer._learn()
     total = time.perf_counter() - start
-    print(f"in one process, {total:.0f} s, Blocksworld with {SIZES[0]} to {SIZES[1]} blocks")
+    print(f"in one process, {total:.0f} s, {sets.metadata.domain}")
     print(f"  transitions/s of search     {trainer.collector.expansions / trainer.search_seconds:10.0f}")
     print(f"  gradient steps/s of learning{trainer.learner.steps / trainer.learn_seconds:10.1f}")
     shares = {name: spent / total for name, spent in clock.seconds.items()}
@@ -109,46 +154,6 @@ def bench_process(sets: InstanceSets, config: TrainingConfig, seconds: float) ->
         print(f"  {name:28}{shares[name]:10.1%}")
     print(f"  {'Python and native search':28}{1 - sum(shares.values()):10.1%}")
     print(f"  network arithmetic          {shares['forward'] + shares['backward'] + shares['optimiser']:10.1%}")
-
-
-def real_batch(sets: InstanceSets, learner: Learner) -> GraphBatch:
-    """States along random walks in the larger instances."""
-    instances = [sets.training[-1 - i % 15] for i in range(STATES)]
-    episodes = []
-    rng = np.random.default_rng(0)
-    for instance in instances:
-        episode = _core.Episode(instance.native, budget=int(rng.integers(2, 30)))
-        while episode.advance():
-            episode.feed(rng.random(episode.num_actions(episode.pending), np.float32))
-        episodes.append(episode)
-    states = np.array([episode.transitions()[0][-1] for episode in episodes], np.int32)
-    return GraphBatch.from_encoded(_core.encode_states([i.encoder for i in instances], episodes, states))
-
-
-def bench_kernel(sets: InstanceSets, config: TrainingConfig) -> None:
-    """Forward and backward of the same batch."""
-    if library() is None:
-        print("fused kernel: not built")
-        return
-    learner = Learner(sets.metadata, config, -100.0)
-    batch = real_batch(sets, learner)
-    network = learner.network
-
-    def once() -> None:
-        network.zero_grad()
-        network(batch).square().mean().backward()
-
-    times: dict[Kernel, list[float]] = {"auto": [], "torch": []}
-    for _ in range(25):  # in turns, so that a busy moment of the machine hits both
-        for kernel, samples in times.items():
-            network.kernel = kernel
-            start = time.process_time()
-            once()
-            samples.append(time.process_time() - start)
-    fused, grouped = (1000 * float(np.median(samples[5:])) for samples in times.values())
-    print(f"forward and backward of {STATES} states ({len(batch.node_state)} nodes), CPU ms, median of 20")
-    print(f"  grouped torch operations    {grouped:10.1f}\n  fused kernel                {fused:10.1f}")
-    print(f"  ratio                       {grouped / fused:10.2f}")
 
 
 def cpu_seconds(pid: int) -> float:
@@ -189,19 +194,24 @@ def bench_workers(sets: InstanceSets, config: TrainingConfig, seconds: float) ->
 
 
 def main() -> None:
-    """Runs all three."""
+    """Runs all three, or one of them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=30.0, help="of each measurement (default 30)")
-    parser.add_argument("--no-workers", action="store_true", help="leave the third part out")
+    parser.add_argument("--only", choices=("steps", "workers", "process"), help="one part instead of all")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    config = TrainingConfig()
+    config = TrainingConfig(relaxed_plan="no", varied=0.0)
     with tempfile.TemporaryDirectory() as scratch:
-        sets = make_sets(Path(scratch) / "problems", config)
-        bench_kernel(sets, config)
-        if not options.no_workers:
-            bench_workers(sets, config, options.seconds)
-        bench_process(sets, config, options.seconds)
+        for domain in DOMAINS:
+            if domain != "blocksworld" and options.only not in (None, "steps"):
+                continue
+            sets = make_sets(domain, Path(scratch) / domain, config)
+            if options.only in (None, "steps"):
+                bench_steps(sets, config, options.seconds)
+            if domain == "blocksworld" and options.only in (None, "workers"):
+                bench_workers(sets, config, options.seconds)
+            if domain == "blocksworld" and options.only in (None, "process"):
+                bench_process(sets, config, options.seconds)
 
 
 if __name__ == "__main__":
