@@ -58,16 +58,18 @@ class GroundTask:
 
     def operator_name(self, arg: int, /) -> str: ...
 
+SMALL_GROUNDING: int
+
 class LiftedTask:
     """A lifted task, made from gsp_fd.pddl.LiftedTask."""
 
     @staticmethod
     def from_spec(spec: object) -> LiftedTask: ...
 
-    def ground(self, max_time: float | None = None, max_memory_kb: int | None = None) -> GroundTask:
+    def ground(self, max_time: float | None = None, max_memory_kb: int | None = None, progress: object | None = None) -> GroundTask:
         """The ground task; raises Stopped at a limit."""
 
-    def ground_up_to(self, max_actions: int, max_time: float | None = None, max_memory_kb: int | None = None) -> GroundTask | None:
+    def ground_up_to(self, max_actions: int, max_time: float | None = None, max_memory_kb: int | None = None, progress: object | None = None) -> GroundTask | None:
         """The ground task, or None if it has more actions; raises Stopped at a limit."""
 
 class StateSpace:
@@ -210,7 +212,7 @@ class Heuristic(Evaluator):
         The value of a state and the operators of the relaxed plan behind it as (schema, objects...).
         """
 
-def heuristic(kind: str, task: GroundTask | LiftedTask, cost_type: str = 'normal', name: str | None = None, max_time: float | None = None, max_memory_kb: int | None = None) -> Heuristic:
+def heuristic(kind: str, task: GroundTask | LiftedTask, cost_type: str = 'normal', name: str | None = None, max_time: float | None = None, max_memory_kb: int | None = None, progress: object | None = None) -> Heuristic:
     """
     A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises Stopped at a limit.
     """

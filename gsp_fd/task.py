@@ -24,7 +24,7 @@ Log = Callable[[str], None]
 FULL = "full"
 """The kind of a task with the goals and the start of its files."""
 
-SMALL_GROUNDING = 200_000
+SMALL_GROUNDING = _core.SMALL_GROUNDING
 """Reachable actions up to which searches and heuristics work on the ground task; beyond, on the lifted one."""
 
 
@@ -50,6 +50,8 @@ class TaskLimits:
 
     time: float | None = None
     memory_kb: int | None = None
+    progress: Callable[[int], None] | None = None
+    """Called a few times a second with the number of instances of actions found so far, where that takes longer."""
 
 
 @dataclass
@@ -98,7 +100,7 @@ class Task:
                 if self.sas is not None:
                     self._native_ground = _core.GroundTask.from_sas(self.sas)
                 else:
-                    self._native_ground = self.native_lifted().ground(limits.time, limits.memory_kb)
+                    self._native_ground = self.native_lifted().ground(limits.time, limits.memory_kb, limits.progress)
         return self._native_ground
 
     def ground_if_small(self, limits: TaskLimits = TaskLimits()) -> _core.GroundTask | None:  # noqa: B008 (frozen)
@@ -107,8 +109,9 @@ class Task:
             return self.ground(limits)
         if not self._is_large:
             with self._errors_explained():
-                native = self.native_lifted()
-                self._native_ground = native.ground_up_to(SMALL_GROUNDING, limits.time, limits.memory_kb)
+                self._native_ground = self.native_lifted().ground_up_to(
+                    SMALL_GROUNDING, limits.time, limits.memory_kb, limits.progress
+                )
             self._is_large = self._native_ground is None
         return self._native_ground
 
@@ -125,7 +128,7 @@ class Task:
         """
         source = self.ground_if_small(limits) or self.native_lifted()
         with self._errors_explained():
-            made = _core.heuristic(kind, source, cost_type, name, limits.time, limits.memory_kb)
+            made = _core.heuristic(kind, source, cost_type, name, limits.time, limits.memory_kb, limits.progress)
         self._relaxations.setdefault(cost_type, made)
         return made
 

@@ -75,13 +75,6 @@ def _misplaced_search(files: list[str]) -> str:
     return ""
 
 
-def task_limits(deadline: Deadline) -> TaskLimits:
-    """What is left of the limits, for a step of the work outside the search."""
-    from gsp_fd.task import TaskLimits
-
-    return TaskLimits(deadline.left(), deadline.memory_kb())
-
-
 @dataclass
 class Components:
     """The components of one run; each method runs one and returns its exit code."""
@@ -113,7 +106,7 @@ class Components:
         self.task = load_pddl(
             inputs.domain,
             inputs.problem,
-            limits=task_limits(deadline),
+            limits=self.limits(deadline),
             translate_options=options.translate_options,
             log=log.line,
         )
@@ -135,7 +128,7 @@ class Components:
 
         assert self.task is not None
         watch = Stopwatch()
-        limits = task_limits(deadline)
+        limits = self.limits(deadline)
         ground = self.task.ground(limits) if whole else self.task.ground_if_small(limits)
         if ground is None:
             self.log.line(f"More than {SMALL_GROUNDING} actions: the search works on the lifted task. {watch}")
@@ -143,6 +136,13 @@ class Components:
             self.log.line(f"Instantiating: {watch}")
             for line in translator_statistics(ground):
                 self.log.line(line)
+
+    def limits(self, deadline: Deadline) -> TaskLimits:
+        """What is left of the limits, for a step of the work outside the search."""
+        from gsp_fd.task import TaskLimits
+
+        status = self.log.status
+        return TaskLimits(deadline.left(), deadline.memory_kb(), status.grounding if status.terminal else None)
 
     def section(self, name: str) -> None:
         self.log.line(f"{name}...")
@@ -233,12 +233,12 @@ class Components:
         assert self.task is not None
         ground = None
         if not self.task.is_lifted or any(search.wants_ground for search in self.searches):
-            ground = self.task.ground_if_small(task_limits(deadline))
+            ground = self.task.ground_if_small(self.limits(deadline))
         if ground is not None:
             self.log.search(f"Variables: {ground.num_variables}")
             self.log.search(f"FactPairs: {ground.num_facts}")
         on_lifted = any(search.learned for search in self.searches)
-        return Context(self.task, ground, on_lifted=on_lifted, limits=lambda: task_limits(deadline))
+        return Context(self.task, ground, on_lifted=on_lifted, limits=lambda: self.limits(deadline))
 
     def validate(self) -> int:
         """Run VAL where there is one; our own validator accepted the plans before they were written."""

@@ -105,6 +105,13 @@ class StatusLine:
             rate = 0.0
         self._last = (now, expanded)
         text = f"{expanded:,} expanded, {evaluated:,} evaluated, best h {best:g}, {rate:,.0f} expansions/s"
+        self._show(text)
+
+    def grounding(self, instances: int) -> None:
+        """Called by the native core a few times a second while it grounds a task or makes a heuristic."""
+        self._show(f"grounding: {instances:,} instances of actions")
+
+    def _show(self, text: str) -> None:
         self._write(f"\r\x1b[K{text}")
         self._shown = True
 

@@ -95,8 +95,8 @@ void bind_evaluators(nb::module_ &m) {
         }, "space"_a, "state"_a, "The value of a state and the operators of the relaxed plan behind it as (schema, objects...).");
     m.def("heuristic", [](const std::string &kind, std::variant<std::shared_ptr<const GroundTask>, std::shared_ptr<const LiftedTask>> task,
                           const std::string &cost_type, std::optional<std::string> name, std::optional<double> max_time,
-                          std::optional<size_t> max_memory_kb) {
-        Watch watch = make_watch(max_time, max_memory_kb);
+                          std::optional<size_t> max_memory_kb, nb::object progress) {
+        Watch watch = make_watch(max_time, max_memory_kb, progress);
         HeuristicRequest request{.ground = nullptr, .lifted = nullptr, .cost_type = cost_type_from(cost_type),
                                  .name = name.value_or(kind), .watch = watch};
         if (auto *ground = std::get_if<0>(&task)) request.ground = *ground;
@@ -104,7 +104,7 @@ void bind_evaluators(nb::module_ &m) {
         nb::gil_scoped_release release;
         return make_heuristic(kind, request);
     }, "kind"_a, "task"_a, "cost_type"_a = "normal", "name"_a = nb::none(), "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(),
-          "A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises "
+          "progress"_a.none() = nb::none(), "A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises "
           "Stopped at a limit.");
     m.def("g", make_g);
     m.def("const", make_constant, "value"_a);

@@ -126,20 +126,24 @@ void bind_tasks(nb::module_ &m) {
             return to_str(t.operator_name(i));
         });
 
+    m.attr("SMALL_GROUNDING") = small_grounding;
     nb::class_<LiftedTask>(m, "LiftedTask", "A lifted task, made from gsp_fd.pddl.LiftedTask.")
         .def_static("from_spec", [](nb::object spec) { return lifted_from(spec); }, "spec"_a)
-        .def("ground", [](std::shared_ptr<const LiftedTask> task, std::optional<double> max_time, std::optional<size_t> max_memory_kb) {
-            Watch watch = make_watch(max_time, max_memory_kb);
+        .def("ground", [](std::shared_ptr<const LiftedTask> task, std::optional<double> max_time, std::optional<size_t> max_memory_kb,
+                          nb::object progress) {
+            Watch watch = make_watch(max_time, max_memory_kb, progress);
             nb::gil_scoped_release release;
             return ground(std::move(task), SIZE_MAX, watch);
-        }, "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(), "The ground task; raises Stopped at a limit.")
+        }, "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(), "progress"_a.none() = nb::none(),
+             "The ground task; raises Stopped at a limit.")
         .def("ground_up_to", [](std::shared_ptr<const LiftedTask> task, size_t max_actions, std::optional<double> max_time,
-                                std::optional<size_t> max_memory_kb) -> std::optional<std::shared_ptr<GroundTask>> {
-            Watch watch = make_watch(max_time, max_memory_kb);
+                                std::optional<size_t> max_memory_kb,
+                                nb::object progress) -> std::optional<std::shared_ptr<GroundTask>> {
+            Watch watch = make_watch(max_time, max_memory_kb, progress);
             nb::gil_scoped_release release;
             auto result = ground(std::move(task), max_actions, watch);
             return result ? std::optional(std::move(result)) : std::nullopt;
-        }, "max_actions"_a, "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(),
+        }, "max_actions"_a, "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(), "progress"_a.none() = nb::none(),
              "The ground task, or None if it has more actions; raises Stopped at a limit.");
 }
 

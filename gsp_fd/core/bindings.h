@@ -38,6 +38,17 @@ inline Watch make_watch(std::optional<double> max_time, std::optional<size_t> ma
     return Watch(max_time.value_or(std::numeric_limits<double>::infinity()), max_memory_kb.value_or(0), poll_signals);
 }
 
+/// The same with progress(steps), called a few times a second where the work takes longer than one.
+inline Watch make_watch(std::optional<double> max_time, std::optional<size_t> max_memory_kb, nb::object progress) {
+    Watch watch = make_watch(max_time, max_memory_kb);
+    if (!progress.is_none())
+        watch.set_report([progress](size_t steps) {
+            nb::gil_scoped_acquire gil;
+            progress(steps);
+        });
+    return watch;
+}
+
 /// Text of a file that may be in any encoding.
 inline nb::str to_str(std::string_view text) {
     return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));

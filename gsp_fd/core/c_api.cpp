@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "grounder.h"
 #include "heuristics.h"
 #include "q_heuristic.h"
 #include "task_file.h"
@@ -15,7 +16,9 @@ static std::shared_ptr<Heuristic> relaxed_plans(const TaskFile &file) {
     auto is_plan = [](const RelationSpec &relation) { return relation.kind == RelationKind::plan; };
     if (std::none_of(file.relations.begin(), file.relations.end(), is_plan)) return nullptr;
     Watch watch(std::numeric_limits<double>::infinity(), 0, nullptr);
-    return make_heuristic("ff", {.ground = nullptr, .lifted = file.task, .cost_type = CostType::normal, .name = "ff", .watch = watch});
+    // As the planner does it, so that the model sees the same relaxed plans.
+    std::shared_ptr<const GroundTask> small = ground(file.task, small_grounding, watch);
+    return make_heuristic("ff", {.ground = small, .lifted = small ? nullptr : file.task, .cost_type = CostType::normal, .name = "ff", .watch = watch});
 }
 
 struct gsp_task {

@@ -61,7 +61,15 @@ size_t peak_kb() {
 
 Watch::Watch(double cpu_limit, size_t max_kb, std::function<bool()> poll)
     : cpu_deadline_(std::isinf(cpu_limit) ? cpu_limit : cpu_seconds() + cpu_limit),
-      max_kb_(max_kb), poll_(std::move(poll)), next_(std::chrono::steady_clock::now()) {}
+      max_kb_(max_kb), poll_(std::move(poll)), next_(std::chrono::steady_clock::now()),
+      next_report_(next_ + std::chrono::seconds(1)) {}
+
+void Watch::expect(size_t bytes) {
+    constexpr size_t small = 1 << 20;
+    if (max_kb_ == 0 || bytes < small || resident_kb() + bytes / 1024 < max_kb_) return;
+    stop_ = Stop::memory;
+    throw Stopped(stop_);
+}
 
 bool Watch::check(std::chrono::steady_clock::time_point now) {
     using std::chrono::milliseconds;
@@ -69,6 +77,10 @@ bool Watch::check(std::chrono::steady_clock::time_point now) {
     if (cpu_seconds() >= cpu_deadline_) stop_ = Stop::time;
     else if (max_kb_ != 0 && resident_kb() >= max_kb_) stop_ = Stop::memory;
     else if (poll_ && poll_()) stop_ = Stop::interrupted;
+    if (report_ && now >= next_report_) {
+        next_report_ = now + milliseconds(200);
+        report_(steps_);
+    }
     return stop_ != Stop::none;
 }
 

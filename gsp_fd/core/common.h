@@ -61,13 +61,30 @@ public:
     }
     Stop reason() const { return stop_; }
 
+    /// Throws if the memory limit leaves no room for this many bytes more.
+    void expect(size_t bytes);
+    /// To be called before anything is appended: a vector that grows needs the room of its elements twice for a moment.
+    template<class... T>
+    void before_growth(const std::vector<T> &...vectors) {
+        ((vectors.size() + most_appended > vectors.capacity() ? expect(vectors.size() * sizeof(T)) : void()), ...);
+    }
+    /// One step of the work is done: checks the limits, and a few times a second the number of steps is reported.
+    void step() {
+        ++steps_;
+        throw_if_expired();
+    }
+    void set_report(std::function<void(size_t)> report) { report_ = std::move(report); }
+
 private:
+    static constexpr size_t most_appended = 64;  // at once, with one call of before_growth
     bool check(std::chrono::steady_clock::time_point now);
 
     double cpu_deadline_;
     size_t max_kb_;
     std::function<bool()> poll_;
-    std::chrono::steady_clock::time_point next_;
+    std::function<void(size_t)> report_;
+    size_t steps_ = 0;
+    std::chrono::steady_clock::time_point next_, next_report_;
     Stop stop_ = Stop::none;
 };
 
@@ -185,6 +202,7 @@ struct Rows {
     }
     /// Ends a row whose values were appended to `values` directly.
     void close() { begin.push_back(static_cast<int32_t>(values.size())); }
+    size_t bytes() const { return (begin.size() + values.size()) * sizeof(int32_t); }
     /// Row j of the result lists the rows of *this that contain j.
     Rows inverted(size_t count) const {
         Rows out;

@@ -29,7 +29,7 @@ public:
         drop_irrelevant();
         add_mutex_groups();
         add_atom_facts();
-        out_->finish();
+        out_->finish(&watch_);
         return out_;
     }
 
@@ -72,6 +72,7 @@ private:
             queue.emplace(open[g], -static_cast<int32_t>(g));
         }
         while (!queue.empty()) {
+            watch_.throw_if_expired();
             auto [size, negated] = queue.top();
             queue.pop();
             int32_t g = -negated;
@@ -101,6 +102,7 @@ private:
         Rows groups_of = members.inverted(place_.size());
         std::vector<int32_t> gains;
         for (size_t i = 0; i < grounding_.num_actions(); ++i) {
+            watch_.throw_if_expired();
             GroundAction action = grounding_.action(i);
             gains.clear();
             for (int32_t a : action.add)
@@ -114,9 +116,11 @@ private:
     /// Negative conditions are facts too: on a binary variable its other value, on a larger one a variable of its own that
     /// follows the atom. Only conditions that the positive ones do not decide count.
     void mirror_negated() {
-        for (size_t i = 0; i < grounding_.num_actions(); ++i)
+        for (size_t i = 0; i < grounding_.num_actions(); ++i) {
+            watch_.throw_if_expired();
             for (int32_t a : grounding_.action(i).neg)
                 if (!decided(grounding_.action(i), a)) mirror(a);
+        }
         for (int32_t a : grounding_.goal_negative) mirror(a);
     }
     bool decided(const GroundAction &action, int32_t atom) const {
@@ -195,6 +199,7 @@ private:
                                      }),
                          op.effects.end());
         if (op.effects.empty()) return;
+        watch_.before_growth(out_->operators, out_->operator_tuples.values, out_->operator_tuples.begin);
         out_->operators.push_back(std::move(op));
         out_->operator_tuples.push(action.tuple);
     }
@@ -203,7 +208,7 @@ private:
     void drop_irrelevant() {
         std::vector<char> relevant(out_->variables.size(), 0);
         std::vector<std::vector<int32_t>> setters(out_->variables.size());
-        for (size_t o = 0; o < out_->operators.size(); ++o)
+        for (size_t o = 0; o < out_->operators.size(); ++o, watch_.throw_if_expired())
             for (const Effect &effect : out_->operators[o].effects)
                 setters[effect.fact.variable].push_back(static_cast<int32_t>(o));
         std::vector<int32_t> stack;
@@ -213,6 +218,7 @@ private:
         };
         for (const Fact &fact : out_->goal) mark(fact.variable);
         while (!stack.empty()) {
+            watch_.throw_if_expired();
             int32_t variable = stack.back();
             stack.pop_back();
             for (int32_t o : setters[variable]) {
@@ -240,6 +246,7 @@ private:
         for (Fact &fact : kept->goal) rename(fact);
         for (size_t o = 0; o < out_->operators.size(); ++o) {
             watch_.throw_if_expired();
+            watch_.before_growth(kept->operators, kept->operator_tuples.values, kept->operator_tuples.begin);
             Operator &op = out_->operators[o];
             std::erase_if(op.effects, [&](const Effect &effect) { return !relevant[effect.fact.variable]; });
             if (op.effects.empty()) continue;

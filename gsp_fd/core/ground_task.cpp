@@ -7,7 +7,7 @@ namespace gsp {
 
 size_t GroundTask::num_derived() const { return derived_.size(); }
 
-void GroundTask::finish() {
+void GroundTask::finish(Watch *watch) {
     first_fact.assign(1, 0);
     for (const Variable &v : variables) first_fact.push_back(first_fact.back() + v.size());
     for (Operator &op : operators) std::sort(op.preconditions.begin(), op.preconditions.end());
@@ -19,19 +19,20 @@ void GroundTask::finish() {
         unit_cost = unit_cost && op.cost == 1;
         max_cost = std::max(max_cost, op.cost);
     }
-    build_successor_generator();
+    build_successor_generator(watch);
     build_axiom_tables();
 }
 
 // ---- successor generator: a decision tree over the preconditions, variables in order
 
-void GroundTask::build_successor_generator() {
+void GroundTask::build_successor_generator(Watch *watch) {
+    for (auto *part : {&leaves_, &children_, &child_values_}) part->clear();
     nodes_.clear();
-    leaves_.clear();
-    children_.clear();
     std::vector<int32_t> order(operators.size());
     std::iota(order.begin(), order.end(), 0);
+    size_t comparisons = 0;
     std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+        if (watch && ++comparisons % 1024 == 0) watch->throw_if_expired();
         return operators[a].preconditions < operators[b].preconditions;
     });
     root_ = order.empty() ? -1 : 0;
@@ -39,6 +40,10 @@ void GroundTask::build_successor_generator() {
     std::vector<Subtree> open;
     if (!order.empty()) open.push_back({0, order.size(), 0, no_parent});
     while (!open.empty()) {
+        if (watch) {
+            watch->throw_if_expired();
+            watch->before_growth(nodes_, leaves_, children_, child_values_, open);
+        }
         Subtree subtree = open.back();
         open.pop_back();
         if (subtree.child != no_parent) children_[subtree.child] = static_cast<int32_t>(nodes_.size());
@@ -53,27 +58,41 @@ void GroundTask::build_subtree(const std::vector<int32_t> &order, Subtree subtre
     // turn of the loop switches on one variable; the operators that do not mention it are left for the next turn.
     for (int32_t previous = -1; begin < end || previous < 0;) {
         int32_t id = static_cast<int32_t>(nodes_.size());
-        nodes_.push_back({-1, static_cast<int32_t>(leaves_.size()), 0, -1, -1});
+        nodes_.push_back({-1, static_cast<int32_t>(leaves_.size()), 0, -1, -1, -1, 0});
         if (previous >= 0) nodes_[previous].dont_care = id;
         while (begin < end && operators[order[begin]].preconditions.size() == depth) leaves_.push_back(order[begin++]);
         nodes_[id].leaf_end = static_cast<int32_t>(leaves_.size());
         if (begin == end) break;
 
         int32_t variable = next(begin).variable;
-        size_t first_child = children_.size();
-        if (first_child + variables[variable].size() > INT32_MAX) throw std::bad_alloc();
-        children_.resize(first_child + variables[variable].size(), -1);
         nodes_[id].variable = variable;
-        nodes_[id].child_begin = static_cast<int32_t>(first_child);
+        size_t below = open.size();
         while (begin < end && next(begin).variable == variable) {
             int32_t value = next(begin).value;
             size_t stop = begin;
             while (stop < end && next(stop) == Fact{variable, value}) ++stop;
-            open.push_back({begin, stop, depth + 1, first_child + value});
+            open.push_back({begin, stop, depth + 1, static_cast<size_t>(value)});
             begin = stop;
         }
+        place_children(nodes_[id], std::span(open).subspan(below));
         previous = id;
     }
+}
+
+/// Gives the children of a node their places; until then `child` of each is its value.
+void GroundTask::place_children(Node &node, std::span<Subtree> below) {
+    auto values = static_cast<size_t>(variables[node.variable].size());
+    bool dense = values <= 4 * below.size() + 16;
+    size_t first = children_.size(), count = dense ? values : below.size();
+    if (first + count > INT32_MAX) throw std::bad_alloc();
+    node.child_begin = static_cast<int32_t>(first);
+    children_.resize(first + count, -1);
+    if (!dense) {
+        node.value_begin = static_cast<int32_t>(child_values_.size());
+        node.num_values = static_cast<int32_t>(count);
+        for (const Subtree &subtree : below) child_values_.push_back(static_cast<int32_t>(subtree.child));
+    }
+    for (size_t i = 0; i < below.size(); ++i) below[i].child = first + (dense ? below[i].child : i);
 }
 
 void GroundTask::applicable(const int32_t *values, std::vector<int32_t> &out) const {
@@ -94,7 +113,7 @@ void GroundTask::applicable(const int32_t *values, std::vector<int32_t> &out) co
             const Node &node = nodes_[id];
             for (int32_t i = node.leaf_begin; i < node.leaf_end; ++i) out.push_back(leaves_[i]);
             if (node.variable < 0) break;
-            int32_t child = children_[node.child_begin + values[node.variable]];
+            int32_t child = this->child(node, values[node.variable]);
             if (child >= 0) {
                 if (top < 256) stack[top++] = child;
                 else overflow.push_back(child);

@@ -62,8 +62,8 @@ public:
     std::vector<AtomFacts> atom_facts;
     std::vector<int32_t> empty_values;
 
-    /// Fills the tables below; every builder calls it last.
-    void finish();
+    /// Fills the tables below; every builder calls it last. Stopped at a limit of the watch.
+    void finish(Watch *watch = nullptr);
 
     std::string operator_name(size_t i) const {
         if (lifted) return lifted->action_name(operator_tuples[i].data(), operator_tuples[i].size());
@@ -94,7 +94,7 @@ public:
     void applicable(const int32_t *values, std::vector<int32_t> &out) const;
 
 private:
-    void build_successor_generator();
+    void build_successor_generator(Watch *watch);
     /// Operators order[begin .. end) agree on their first `depth` preconditions; `child` is where the parent points to them.
     struct Subtree {
         size_t begin, end, depth, child;
@@ -102,15 +102,24 @@ private:
     static constexpr size_t no_parent = SIZE_MAX;
     void build_subtree(const std::vector<int32_t> &order, Subtree subtree, std::vector<Subtree> &open);
     void build_axiom_tables();
+    struct Node;
+    void place_children(Node &node, std::span<Subtree> below);
 
     struct Node {
         int32_t variable;          // -1: no switch below
         int32_t leaf_begin, leaf_end;  // operators applicable as soon as the node is reached
-        int32_t child_begin;       // one child per value
+        int32_t child_begin;
         int32_t dont_care;
+        int32_t value_begin, num_values;  // in child_values_: the values with a child; -1: one child per value
     };
+    int32_t child(const Node &node, int32_t value) const {
+        if (node.value_begin < 0) return children_[node.child_begin + value];
+        const int32_t *begin = child_values_.data() + node.value_begin, *end = begin + node.num_values;
+        const int32_t *found = std::lower_bound(begin, end, value);
+        return found != end && *found == value ? children_[node.child_begin + (found - begin)] : -1;
+    }
     std::vector<Node> nodes_;
-    std::vector<int32_t> leaves_, children_;
+    std::vector<int32_t> leaves_, children_, child_values_;
     int32_t root_ = -1;
 
     std::string names_;

@@ -99,6 +99,7 @@ private:
         std::erase_if(del_, [&](int32_t a) { return contains(add_, a); });
         for (int32_t a : neg_)
             if (contains(pre_, a)) return;
+        out.before_growth(watch_);
         out.add_action({pre_, neg_, add_, del_, tuple, task_.cost(schema, binding)});
     }
     void set_goal(Grounding &out) {
@@ -141,6 +142,7 @@ std::optional<Grounding> ground_actions(const LiftedTask &task, size_t max_actio
     try {
         reachability.run([&](size_t schema, const int32_t *binding) {
             if (tuples.size() == max_actions) throw TooMany();
+            watch.before_growth(tuples.values, tuples.begin);
             tuples.values.push_back(static_cast<int32_t>(schema));
             tuples.values.insert(tuples.values.end(), binding, binding + task.schemas[schema].parameters.size());
             tuples.close();

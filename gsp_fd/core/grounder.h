@@ -31,6 +31,11 @@ struct Grounding {
         costs_.push_back(action.cost);
     }
 
+    void before_growth(Watch &watch) const {
+        for (const Rows *rows : {&pre_, &neg_, &add_, &del_, &tuples_}) watch.before_growth(rows->begin, rows->values);
+        watch.before_growth(costs_);
+    }
+
 private:
     Rows pre_, neg_, add_, del_, tuples_;
     std::vector<int32_t> costs_;
@@ -41,6 +46,9 @@ std::optional<Grounding> ground_actions(const LiftedTask &task, size_t max_actio
 
 /// Sets of atoms of which exactly one is true initially and no action makes more than one true.
 std::vector<std::vector<int32_t>> mutex_groups(const LiftedTask &task, const Grounding &grounding, Watch &watch);
+
+/// Reachable actions up to which searches and heuristics work on the ground task; beyond, on the lifted one.
+constexpr size_t small_grounding = 200'000;
 
 /// Null if there are more than `max_actions` reachable actions.
 std::shared_ptr<GroundTask> ground(std::shared_ptr<const LiftedTask> task, size_t max_actions, Watch &watch);

@@ -19,7 +19,7 @@ std::shared_ptr<const RelaxedTask> relaxation_of(const HeuristicRequest &request
     auto &entry = known[{task, request.cost_type}];
     std::shared_ptr<const RelaxedTask> relaxed = entry.lock();
     if (!relaxed) {
-        relaxed = request.ground ? relax(request.ground, request.cost_type)
+        relaxed = request.ground ? relax(request.ground, request.cost_type, request.watch)
                                  : relax(request.lifted, request.cost_type, request.watch);
         entry = relaxed;
     }

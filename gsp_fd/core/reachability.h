@@ -17,7 +17,7 @@ public:
         for (const GroundAtom &atom : task_.init)
             if (task_.fluent[atom.predicate]) reach(database_.intern(atom.predicate, atom.args.data()));
         auto fire = [&](size_t s, const int32_t *binding) {
-            watch_.throw_if_expired();
+            watch_.step();
             found(s, binding);
             reach_effects(task_.schemas[s], binding);
         };
@@ -53,6 +53,7 @@ private:
         if (static_cast<size_t>(atom) >= is_reached_.size()) is_reached_.resize(atom + atom / 2 + 1024, 0);
         if (is_reached_[atom]) return;
         is_reached_[atom] = 1;
+        watch_.before_growth(queue_);
         queue_.push_back(atom);
     }
     void reach_effects(const Schema &schema, const int32_t *binding) {

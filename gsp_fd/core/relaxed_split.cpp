@@ -72,12 +72,13 @@ SplitRelaxedTask::SplitRelaxedTask(std::shared_ptr<const LiftedTask> source, Cos
     find_relevant(making, watch);
     number_facts(making);
     add_operators(making, cost_type, watch);
-    finish(making.relevant.size());
+    finish(making.relevant.size(), watch);
 }
 
 void SplitRelaxedTask::find_instances(Making &making, Watch &watch) {
     Reachability reachability(split_.program, watch);
     reachability.run([&](size_t rule, const int32_t *binding) {
+        watch.before_growth(rule_of_, bindings_.begin, bindings_.values);
         rule_of_.push_back(static_cast<int32_t>(rule));
         bindings_.push(std::span(binding, split_.program.schemas[rule].parameters.size()));
     });
@@ -92,6 +93,7 @@ void SplitRelaxedTask::find_instances(Making &making, Watch &watch) {
 void SplitRelaxedTask::find_needs(Making &making, Watch &watch) {
     for (size_t i = 0; i < rule_of_.size(); ++i) {
         watch.throw_if_expired();
+        watch.before_growth(making.needs.values, making.needs.begin, making.heads);
         const Schema &rule = split_.program.schemas[rule_of_[i]];
         const int32_t *binding = bindings_[i].data();
         int32_t head = atom(rule.add[0], binding);
@@ -135,6 +137,7 @@ void SplitRelaxedTask::set_goal(Making &making) {
 
 /// The goal and everything that the derivation of something relevant needs.
 void SplitRelaxedTask::find_relevant(Making &making, Watch &watch) const {
+    watch.expect(making.heads.size() * 4 * sizeof(int32_t));
     Rows heads;  // per instance
     for (int32_t head : making.heads) {
         if (head >= 0) heads.values.push_back(head);
@@ -175,6 +178,7 @@ void SplitRelaxedTask::add_operators(const Making &making, CostType cost_type, W
         watch.throw_if_expired();
         int32_t head = making.heads[i];
         if (head < 0 || fact_of[head] < 0) continue;
+        watch.before_growth(base_cost, preconditions.values, preconditions.begin, adds.values, adds.begin, instance_of_);
         const Schema &rule = split_.program.schemas[rule_of_[i]];
         int32_t cost = 0;
         if (origin(i).final) cost = adjusted_cost(split_.program.cost(rule, bindings_[i].data()), cost_type, lifted->unit_cost);

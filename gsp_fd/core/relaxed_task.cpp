@@ -8,7 +8,8 @@
 
 namespace gsp {
 
-void RelaxedTask::finish(size_t num_facts) {
+void RelaxedTask::finish(size_t num_facts, Watch &watch) {
+    watch.expect(num_facts * (sizeof(Reached) + sizeof(FactInfo)));
     unreached.assign(num_facts, {infinite, -1, -1, 0});
     facts.assign(num_facts + 1, {0, 0, many, -1});
     for (int32_t f : goal) facts[f].target = is_goal;
@@ -18,6 +19,7 @@ void RelaxedTask::finish(size_t num_facts) {
         counter_of[r] = static_cast<int32_t>(fresh.size());
         fresh.push_back({base_cost[r], static_cast<int32_t>(preconditions[r].size())});
     }
+    watch.expect(preconditions.bytes());
     Rows needed_by = preconditions.inverted(num_facts);
     auto is_rarer = [&](int32_t fact, int32_t other) {
         size_t own = needed_by[fact].size(), others = needed_by[other].size();
@@ -25,6 +27,8 @@ void RelaxedTask::finish(size_t num_facts) {
     };
     for (int32_t f = 0; f < static_cast<int32_t>(num_facts); ++f) {
         for (int32_t r : needed_by[f]) {
+            watch.throw_if_expired();
+            watch.before_growth(active, passive);
             auto needs = preconditions[r];
             if (needs.size() > 2) {
                 active.push_back({counts, counter_of[r], 0, r});
@@ -38,17 +42,18 @@ void RelaxedTask::finish(size_t num_facts) {
         facts[f + 1].first_passive = static_cast<int32_t>(passive.size());
     }
     // The second time around, a target with targets of its own is replaced by those.
-    find_targets(needed_by);
-    find_targets(needed_by);
+    find_targets(needed_by, watch);
+    find_targets(needed_by, watch);
 }
 
-void RelaxedTask::find_targets(const Rows &needed_by) {
+void RelaxedTask::find_targets(const Rows &needed_by, Watch &watch) {
     auto add = [](std::vector<int32_t> &found, int32_t fact) {
         if (fact >= 0 && std::find(found.begin(), found.end(), fact) == found.end()) found.push_back(fact);
     };
     std::vector<FactInfo> last = facts;
     std::vector<int32_t> direct, indirect;
     for (size_t f = 0; f < needed_by.size(); ++f) {
+        watch.throw_if_expired();
         if (facts[f].target == is_goal) continue;
         direct.clear();
         for (int32_t r : needed_by[f]) {
@@ -70,7 +75,7 @@ namespace {
 
 class GroundRelaxedTask final : public RelaxedTask, public std::enable_shared_from_this<GroundRelaxedTask> {
 public:
-    GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type);
+    GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type, Watch &watch);
     std::unique_ptr<RelaxedView> view(StateSpace &space) const override;
 
     std::shared_ptr<const GroundTask> ground;
@@ -87,10 +92,15 @@ private:
     void add(std::vector<int32_t> facts, const std::vector<int32_t> &added, int32_t op, int32_t cost);
 };
 
-GroundRelaxedTask::GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type) : ground(std::move(source)) {
+GroundRelaxedTask::GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type, Watch &watch)
+    : ground(std::move(source)) {
     const GroundTask &task = *ground;
     number_facts();
-    for (size_t o = 0; o < task.operators.size(); ++o) add_operator(o, cost_type);
+    for (size_t o = 0; o < task.operators.size(); ++o) {
+        watch.step();
+        watch.before_growth(preconditions.values, preconditions.begin, adds.values, adds.begin, base_cost, operator_of);
+        add_operator(o, cost_type);
+    }
     for (const Axiom &axiom : task.axioms) {
         std::vector<int32_t> facts;
         add_dense(axiom.conditions, facts);
@@ -105,7 +115,7 @@ GroundRelaxedTask::GroundRelaxedTask(std::shared_ptr<const GroundTask> source, C
         int32_t f = dense[task.fact_id(fact)];
         if (std::find(goal.begin(), goal.end(), f) == goal.end()) goal.push_back(f);
     }
-    finish(static_cast<size_t>(std::count_if(dense.begin(), dense.end(), [](int32_t f) { return f >= 0; })));
+    finish(static_cast<size_t>(std::count_if(dense.begin(), dense.end(), [](int32_t f) { return f >= 0; })), watch);
     for (const auto &atom : task.atom_facts) lifted_atoms.intern(atom.predicate, atom.args.data(), atom.args.size());
 }
 
@@ -220,8 +230,8 @@ std::unique_ptr<RelaxedView> GroundRelaxedTask::view(StateSpace &space) const {
 
 }  // namespace
 
-std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type) {
-    return std::make_shared<GroundRelaxedTask>(std::move(task), cost_type);
+std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type, Watch &watch) {
+    return std::make_shared<GroundRelaxedTask>(std::move(task), cost_type, watch);
 }
 
 }  // namespace gsp

@@ -70,13 +70,14 @@ public:
     std::vector<Reached> unreached;
 
 protected:
-    void finish(size_t num_facts);
+    void finish(size_t num_facts, Watch &watch);
 
 private:
-    void find_targets(const Rows &needed_by);
+    void find_targets(const Rows &needed_by, Watch &watch);
 };
 
-std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type);
+// Stopped at a limit of the watch.
+std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type, Watch &watch);
 std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const LiftedTask> task, CostType cost_type, Watch &watch);
 
 }  // namespace gsp
