@@ -83,7 +83,7 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         for name, array in entries.items():
             kind, _, rest = name.partition("/")
             groups.get(kind, {})[rest] = array
-        batches = _batches(groups["batches"], len(metadata.relations))
+        batches = _batches(groups["batches"], metadata.relations, file)
         return Checkpoint(metadata, groups["weights"], batches, groups["arrays"], content["state"])
     except OSError as error:
         raise driver_error(f"cannot read the checkpoint: {error.strerror or error}", file) from None
@@ -91,12 +91,34 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         raise driver_error("not a gsp-fd checkpoint, or a damaged one", file) from None
 
 
-def _batches(entries: Mapping[str, Array], relations: int) -> list[EncodedBatch]:
-    count = len({name.partition("/")[0] for name in entries})
-    return [
-        EncodedBatch(
-            tuple(entries[f"{i}/relations/{r}"] for r in range(relations)),
-            *(entries[f"{i}/{name}"] for name in BATCH_FIELDS),
-        )
-        for i in range(count)
-    ]
+def _batches(entries: Mapping[str, Array], relations: Sequence[tuple[str, int]], file: str) -> list[EncodedBatch]:
+    batches = []
+    for i in range(len({name.partition("/")[0] for name in entries})):
+        atoms = tuple(entries[f"{i}/relations/{r}"] for r in range(len(relations)))
+        batch = EncodedBatch(atoms, *(entries[f"{i}/{name}"] for name in BATCH_FIELDS))
+        if problem := _batch_problem(batch, relations):
+            raise driver_error(f"the checkpoint's batch {i} is damaged: {problem}", file)
+        batches.append(batch)
+    return batches
+
+
+def _batch_problem(batch: EncodedBatch, relations: Sequence[tuple[str, int]]) -> str | None:
+    """What is wrong with a batch: the kernels trust its shapes and indices."""
+    sizes = batch.state_sizes
+    if sizes.ndim != 1 or sizes.dtype != np.float32:
+        return "state_sizes is no vector of float32"
+    nodes, states = len(batch.node_state), len(sizes)
+    actions = (len(batch.action_node),)
+    indices = [
+        *((f"relation {name}", atoms, (len(atoms), arity), nodes)
+          for (name, arity), atoms in zip(relations, batch.relations, strict=True)),
+        ("node_state", batch.node_state, (nodes,), states),
+        ("action_node", batch.action_node, actions, nodes),
+        ("action_state", batch.action_state, actions, states),
+    ]  # fmt: skip
+    for name, array, shape, limit in indices:
+        if array.dtype != np.int64 or array.shape != shape:
+            return f"{name} is {array.dtype} {list(array.shape)} instead of int64 {list(shape)}"
+        if array.size and (array.min() < 0 or array.max() >= limit):
+            return f"{name} has indices from {array.min()} to {array.max()} where there are {limit}"
+    return None
