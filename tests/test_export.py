@@ -177,6 +177,12 @@ def test_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     errors = capsys.readouterr().err
     for text in ("cannot read the checkpoint", "not an ONNX model", "cannot write the model"):
         assert text in errors
+    with np.load(source) as data:
+        damaged = dict(data)
+    damaged["batches/0/relations/0"] = np.full_like(damaged["batches/0/relations/0"], -100_000)
+    np.savez(source, **damaged)
+    assert cli.main([source, target]) == ExitCode.DRIVER_INPUT_ERROR
+    assert "not a gsp-fd checkpoint, or a damaged one" in capsys.readouterr().err
     assert "Traceback" not in errors
 
 

@@ -6,9 +6,10 @@ import copy
 import io
 import itertools
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -322,6 +323,33 @@ def test_unusable_checkpoints(tmp_path: Path) -> None:
     shrunk = load_checkpoint(path)
     with pytest.raises(InputError, match="do not match its network sizes"):
         Checkpoint(metadata_of(CONFIGS[1]), shrunk.weights).network()
+
+
+@pytest.mark.parametrize(
+    ("entry", "change"),
+    [
+        ("relations/0", lambda a: np.full_like(a, -100_000)),
+        ("relations/0", lambda a: a + 10_000),
+        ("relations/0", lambda a: a.ravel()),
+        ("relations/0", lambda a: np.zeros((4, 3), np.int64)),
+        ("relations/0", lambda a: a.astype(np.float64)),
+        ("node_state", lambda a: a - 1),
+        ("action_node", lambda a: a[:-1]),
+        ("action_state", lambda a: a + 1000),
+        ("state_sizes", lambda a: a[None]),
+    ],
+)
+def test_damaged_batches_of_a_checkpoint(tmp_path: Path, entry: str, change: Callable[[Any], Any]) -> None:
+    """The kernels trust these arrays: a wrong one would read beyond its memory."""
+    path = tmp_path / "damaged.npz"
+    network = RelationalNetwork(RELATIONS, CONFIGS[0])
+    save_checkpoint(path, Checkpoint.of(network, metadata_of(CONFIGS[0]), batches=random_batches(RELATIONS)[1:3]))
+    with np.load(path) as data:
+        entries = dict(data)
+    entries[f"batches/1/{entry}"] = change(entries[f"batches/1/{entry}"])
+    np.savez(path, **entries)
+    with pytest.raises(InputError, match="not a gsp-fd checkpoint, or a damaged one"):
+        load_checkpoint(path)
 
 
 def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ pytest.importorskip("torch_geometric", reason="the training extra is not install
 pytest.importorskip("onnx", reason="the training extra is not installed")
 pytest.importorskip("onnxruntime", reason="the training extra is not installed")
 
+import torch
 from training_support import TINY_OPTIONS, write_problems
 
 from gsp_fd import _core
@@ -29,6 +30,7 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.model import Model
 from gsp_fd.task import load_pddl
 from gsp_fd.training.checkpoint import load_checkpoint
+from gsp_fd.training.device import choose_device
 from gsp_fd.training.learning.trainer import Trainer
 from gsp_fd.training.learning.validation import Score
 from gsp_fd.training.progress import Row, read_rows
@@ -256,6 +258,7 @@ def test_wrong_input(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--domain", domain, "--train", train, "--validate", "none", *base], "no such folder (--validate)"),
         (["--domain", domain, "--train", train, "--minutes", "-1", *base], "minutes must be positive"),
         (["--domain", domain, "--train", train, "--pool", "cat", *base], "pool is 'cat'"),
+        (["--domain", domain, "--train", train, "--device", "tpu", *base], "it must be auto, cpu or cuda"),
         (["--domain", domain, "--train", train, "--config", str(config), *base], "unknown key learning_rat"),
         (["--resume", str(empty)], "this is not the folder of a run"),
         (["--resume", str(tmp_path / "nowhere")], "this is not the folder of a run"),
@@ -277,6 +280,27 @@ def test_wrong_input(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
         printed = capsys.readouterr().err
         assert message in printed
         assert "Traceback" not in printed
+
+
+def test_device(problems: Path, tmp_path: Path) -> None:
+    """A run goes on with another device than it was started with."""
+    out = tmp_path / "run"
+    assert cli.main(options_of(problems, out, 0.05, "--device", "auto")) == ExitCode.SUCCESS
+    steps = state_of(out)["learner"]["steps"]
+    train_until(
+        out, ["--resume", str(out), "--device", "cpu", "--minutes", "60"], lambda row: row.gradient_steps > steps
+    )
+    assert 'device = "cpu"' in (out / "config.toml").read_text()
+
+
+def test_cuda_that_is_not_there(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("this machine has CUDA")
+    out = tmp_path / "run"
+    assert cli.main(options_of(problems, out, 1, "--device", "cuda")) == ExitCode.DRIVER_INPUT_ERROR
+    assert re.fullmatch(r"gsp-train: --device cuda: torch .*; say --device cpu or auto\n", capsys.readouterr().err)
+    assert not out.exists()
+    assert choose_device("auto") == choose_device("cpu") == torch.device("cpu")
 
 
 def test_a_damaged_checkpoint_is_refused(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -118,6 +118,8 @@ class TrainingConfig:
     # Run
     minutes: float = 10.0
     """Wall-clock time of training."""
+    device: str = "auto"
+    """Where the learner computes: cpu, cuda, or auto: cuda where it works (paper: a GPU)."""
     validate_every: float = 60.0
     """Seconds between validations."""
     validation_share: float = 0.15
@@ -139,6 +141,8 @@ class TrainingConfig:
         self.network()
         if self.relaxed_plan not in ("auto", "yes", "no"):
             raise driver_error(f"relaxed_plan is {self.relaxed_plan!r}; it must be auto, yes or no")
+        if self.device not in ("auto", "cpu", "cuda"):
+            raise driver_error(f"device is {self.device!r}; it must be auto, cpu or cuda")
         for name in ("budget", "lockstep", "batch_size", "replay", "target_sync", "minutes", "learning_rate"):
             if not getattr(self, name) > 0:
                 raise driver_error(f"{name} must be positive")

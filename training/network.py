@@ -113,6 +113,11 @@ class RelationalNetwork(nn.Module):
         self.value = mlp(d, 2 * d, 1) if config.readout == "sum" else nn.Identity()
         nn.init.zeros_(list(self.readout.parameters())[-1])
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are, and batches must be."""
+        return next(self.parameters()).device
+
     def forward(self, batch: GraphBatch) -> Tensor:
         """Q-values [A], in the order of ``batch.action_node``."""
         x = self.embed(batch)

@@ -17,6 +17,7 @@ from torch.nn import functional
 from gsp_fd import _core
 from gsp_fd.model_format import ModelMetadata
 from gsp_fd.training.config import TrainingConfig
+from gsp_fd.training.device import choose_device
 from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.episodes import QFunction
 from gsp_fd.training.network import GraphBatch, RelationalNetwork
@@ -71,20 +72,19 @@ def samples_of(instance: TrainingInstance, episode: _core.Episode) -> list[Sampl
     return [Sample(instance, episode, *row) for row in zip(*columns, strict=True)]
 
 
-def encode(samples: list[Sample], states: list[int]) -> GraphBatch:
-    """States of the samples' episodes as one batch of tensors."""
-    batch = _core.encode_states(
+def encode(samples: list[Sample], states: list[int]) -> _core.EncodedBatch:
+    """States of the samples' episodes as one batch."""
+    return _core.encode_states(
         [sample.instance.encoder for sample in samples],
         [sample.episode for sample in samples],
         np.array(states, np.int32),
     )
-    return GraphBatch.from_encoded(batch)
 
 
 def q_values(network: RelationalNetwork, batch: _core.EncodedBatch) -> npt.NDArray[np.float32]:
     """Q-values [A] of a native encoded batch."""
     with torch.inference_mode():
-        q: npt.NDArray[np.float32] = network(GraphBatch.from_encoded(batch)).numpy()
+        q: npt.NDArray[np.float32] = network(GraphBatch.from_encoded(batch, network.device)).cpu().numpy()
     return q
 
 
@@ -100,7 +100,8 @@ class Learner:
         torch.manual_seed(config.seed)
         self.config = config
         self.dead_end_return = dead_end_return
-        self.network = RelationalNetwork(metadata.relations, metadata.network)
+        self.device = choose_device(config.device)
+        self.network = RelationalNetwork(metadata.relations, metadata.network).to(self.device)
         self.target = copy.deepcopy(self.network).requires_grad_(False)
         self.average = copy.deepcopy(self.network).requires_grad_(False)
         groups = self.network.parameter_groups()
@@ -142,11 +143,11 @@ class Learner:
         from_paths = int(config.batch_size * config.path_share) if len(self.paths.samples) >= 50 else 0
         samples = self.replay.draw(config.batch_size - from_paths, self.rng)
         samples += self.paths.draw(from_paths, self.rng) if from_paths else []
-        targets = torch.from_numpy(self.targets(samples))
+        targets = torch.from_numpy(self.targets(samples)).to(self.device)
         batch = encode(samples, [sample.state for sample in samples])
-        first = np.concatenate([[0], np.cumsum(np.bincount(batch.action_state.numpy(), minlength=len(samples)))[:-1]])
-        chosen = torch.from_numpy(first + np.array([sample.action for sample in samples]))
-        values = self.network(batch).index_select(0, chosen)
+        first = np.concatenate([[0], np.cumsum(np.bincount(batch.action_state, minlength=len(samples)))[:-1]])
+        chosen = torch.from_numpy(first + np.array([sample.action for sample in samples])).to(self.device)
+        values = self.network(GraphBatch.from_encoded(batch, self.device)).index_select(0, chosen)
         loss = functional.smooth_l1_loss(values, targets) if config.huber else functional.mse_loss(values, targets)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -171,10 +172,8 @@ class Learner:
         if inner:
             chosen = [samples[i] for i in inner]
             batch = encode(chosen, [sample.successor for sample in chosen])
-            with torch.inference_mode():
-                q = self.target(batch).numpy()
             best = np.full(len(inner), -np.inf, np.float32)
-            np.maximum.at(best, batch.action_state.numpy(), q)
+            np.maximum.at(best, batch.action_state, q_values(self.target, batch))
             # A state that is not a goal is at least one action away from it.
             y[inner] += np.minimum(best, -1.0)
         y = np.maximum(y, np.array([sample.bound for sample in samples], np.float32))

@@ -23,12 +23,12 @@ def learner_arrays(learner: Learner) -> dict[str, Array]:
     arrays: dict[str, Array] = {}
     for name in ("network", "target", "average"):
         for key, tensor in getattr(learner, name).state_dict().items():
-            arrays[f"{name}/{key}"] = tensor.numpy().copy()
+            arrays[f"{name}/{key}"] = tensor.cpu().numpy().copy()
     for key, parameter in learner.network.named_parameters():
         moments = learner.optimizer.state.get(parameter, {})
         for moment in MOMENTS:
             if moment in moments:
-                arrays[f"{moment}/{key}"] = moments[moment].numpy().copy()
+                arrays[f"{moment}/{key}"] = moments[moment].cpu().numpy().copy()
     return arrays
 
 
@@ -52,8 +52,9 @@ def restore_learner(learner: Learner, arrays: Mapping[str, Array], state: Mappin
     learner.optimizer.state.clear()
     for key, parameter in learner.network.named_parameters():
         if f"{MOMENTS[0]}/{key}" in arrays:
-            moments = {moment: torch.from_numpy(arrays[f"{moment}/{key}"].copy()) for moment in MOMENTS}
-            learner.optimizer.state[parameter] = {"step": torch.tensor(float(state["optimizer_steps"])), **moments}
+            entry = {"step": torch.tensor(float(state["optimizer_steps"]))}
+            entry |= {moment: torch.from_numpy(arrays[f"{moment}/{key}"].copy()) for moment in MOMENTS}
+            learner.optimizer.state[parameter] = {name: value.to(learner.device) for name, value in entry.items()}
     learner.steps = int(state["steps"])
     learner.loss = math.nan if state["loss"] is None else float(state["loss"])
     learner.rate_factor = float(state["rate_factor"])

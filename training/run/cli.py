@@ -39,7 +39,7 @@ WORKERS = (
     "Ray actors that search while this process learns; 0: search in this process (default: one less than there are "
     "processors if Ray is installed, else 0)"
 )
-RESUMABLE = ("minutes", "validate_every", "checkpoint_every", "worker_seconds", "staleness")
+RESUMABLE = ("minutes", "device", "validate_every", "checkpoint_every", "worker_seconds", "staleness")
 """Hyper-parameters that may change when a run is resumed."""
 
 
@@ -118,7 +118,7 @@ def _started(options: argparse.Namespace, command: str) -> Run:
             inputs[name] = os.path.abspath(inputs[name])
     inputs.setdefault("workers", _default_workers())
     resolved = RunInputs(**{**inputs, "command": command})
-    _check_inputs(resolved)
+    _check_inputs(resolved, config)
     folder = RunFolder(options.out)
     folder.create(config, resolved)
     return folder, config, resolved
@@ -140,7 +140,7 @@ def _resumed(options: argparse.Namespace) -> Run:
     config = make_config({**_values(config), **given})
     changes = {name: value for name in ("workers", "ray_address") if (value := getattr(options, name)) is not None}
     inputs = replace(inputs, **changes)
-    _check_inputs(inputs)
+    _check_inputs(inputs, config)
     write_atomically(folder.config, to_toml(config, inputs).encode())
     return folder, config, inputs
 
@@ -155,8 +155,10 @@ def _default_workers() -> int:
     return max(1, usable_cores() - 1)
 
 
-def _check_inputs(inputs: RunInputs) -> None:
+def _check_inputs(inputs: RunInputs, config: TrainingConfig) -> None:
     """What can be seen to be wrong before a folder is made."""
+    from gsp_fd.training.device import choose_device
+
     for name in ("domain", "train", "validate"):
         path = getattr(inputs, name)
         if path and not Path(path).exists():
@@ -164,6 +166,7 @@ def _check_inputs(inputs: RunInputs) -> None:
                              exit_code=ExitCode.DRIVER_INPUT_ERROR)  # fmt: skip
     if inputs.workers and importlib.util.find_spec("ray") is None:
         raise driver_error("--workers needs Ray: pip install 'gsp-fd[ray]', or say --workers 0")
+    choose_device(config.device)
 
 
 def _natural(text: str) -> int:
