@@ -119,7 +119,8 @@ def test_ray_of_this_machine_is_for_nobody_else() -> None:
     """Its servers listen on the loopback interface only, and demand a token that others do not know."""
     pytest.importorskip("ray", reason="the extra ray is not installed")
     psutil = pytest.importorskip("psutil", reason="psutil, which comes with Ray, is not installed")
-    code = "from gsp_fd.common.cluster import connect; connect(1, '', needed_by='', otherwise=''); print(flush=True); input()"
+    code = "from gsp_fd.common.cluster import connect; connect(1, '', needed_by='', otherwise=''); print(flush=True)"
+    code += "; input()"
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as owner:
