@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cli_support
 import compare_records
 import numpy as np
 import pytest
@@ -27,6 +28,8 @@ from gsp_fd.compare.results import read_results
 from gsp_fd.compare.suites import read_bounds
 from gsp_fd.compare.tables import csv_text
 from gsp_fd.model_format import EncodedBatch
+from gsp_fd.pddl import read_domain, read_problem
+from gsp_fd.pddl.formulas import MAX_HINTS
 
 # -- text and JSON
 
@@ -263,3 +266,17 @@ def test_numbers_that_no_configuration_has(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match=r"c\.toml") as caught:
         read_toml(file)
     assert caught.value.exit_code == ExitCode.DRIVER_INPUT_ERROR
+
+
+# -- PDDL
+
+
+def test_guesses_are_made_for_the_first_warnings_only(tmp_path: Path) -> None:
+    """Each guess compares a name with all others: one for every warning would take quadratic time."""
+    objects = " ".join(f"place{i} - place" for i in range(300))
+    values = " ".join(f"(= (length plase{i} plaec{i}) 1)" for i in range(300))
+    problem = tasks.COURIER.replace("(:objects ", f"(:objects {objects} ").replace("(:init ", f"(:init {values} ")
+    cli_support.write_files(tmp_path, {"domain.pddl": tasks.COURIER_DOMAIN, "problem.pddl": problem})
+    warnings = read_problem(tmp_path / "problem.pddl", read_domain(tmp_path / "domain.pddl")).warnings
+    assert sum("undefined object" in warning for warning in warnings) == 600
+    assert 0 < sum("did you mean" in warning for warning in warnings) <= MAX_HINTS

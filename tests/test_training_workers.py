@@ -113,3 +113,22 @@ def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
     )
     assert "pip install 'gsp-fd[ray]', or say --workers 0" in result.stderr
+
+
+def test_ray_of_this_machine_is_for_nobody_else() -> None:
+    """Its servers listen on the loopback interface only, and demand a token that others do not know."""
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    psutil = pytest.importorskip("psutil", reason="psutil, which comes with Ray, is not installed")
+    code = "from gsp_fd.common.cluster import connect; connect(1, '', needed_by='', otherwise=''); print(flush=True)"
+    code += "; input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        owner.stdout.readline()
+        servers = psutil.Process(owner.pid).children(recursive=True)
+        sockets = [socket for server in servers for socket in server.net_connections() if socket.status == "LISTEN"]
+        settings = [server.environ() for server in servers if server.name() in ("gcs_server", "raylet")]
+        owner.communicate("\n", timeout=60)
+    assert {socket.laddr.ip.removeprefix("::ffff:") for socket in sockets} == {"127.0.0.1"}
+    assert {(each["RAY_AUTH_MODE"], len(each["RAY_AUTH_TOKEN"])) for each in settings} == {("token", 64)}
