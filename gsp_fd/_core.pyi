@@ -201,6 +201,10 @@ class Heuristic(Evaluator):
     @property
     def name(self) -> str: ...
 
+    @property
+    def explorations(self) -> int:
+        """States of which a delete relaxation was explored."""
+
     def evaluate(self, space: StateSpace, states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
         """Values of states, infinity for dead ends."""
 

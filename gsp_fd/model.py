@@ -11,7 +11,7 @@ from gsp_fd.common.errors import search_error
 from gsp_fd.inference import Backend, Device, OnnxSession, backend_of
 from gsp_fd.model_format import ModelMetadata, fit_problems, metadata_of, read_metadata, read_model
 from gsp_fd.pddl import LiftedTask
-from gsp_fd.task import Task, TaskLimits
+from gsp_fd.task import Task
 
 SHIPPED_MODELS = Path(__file__).parent / "models"
 
@@ -45,15 +45,15 @@ class Model:
         self.check_fit(task)
         return _core.Encoder(native_task, relation_specs(self.metadata, task))
 
-    def heuristic(self, task: Task, name: str = "gsp", limits: TaskLimits = TaskLimits()) -> _core.Heuristic:  # noqa: B008
+    def heuristic(self, task: Task, name: str = "gsp", plans: _core.Heuristic | None = None) -> _core.Heuristic:
         """h = -Q as a heuristic of searches over lifted spaces of the task: see ``core/q_heuristic.h``.
 
-        LimitReached if the model sees relaxed plans, and making the relaxed task takes too much.
+        ``plans``: hFF of the same search, for a model that sees relaxed plans; by default one of its own.
         """
         assert task.lifted is not None
         encoder, backend = self.encoder(task.lifted, task.native_lifted()), self.backend
         common: dict[str, Any] = {
-            "plans": task.heuristic("ff", limits=limits) if self.metadata.relaxed_plan else None,
+            "plans": (plans or task.heuristic("ff")) if self.metadata.relaxed_plan else None,
             "messages_per_call": backend.messages_per_call,
             "name": name,
             "model": str(self.path),

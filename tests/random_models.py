@@ -69,6 +69,7 @@ class Batch:
         self.model = model
         self.space = core.LiftedSpace(task.native_lifted())
         self.encoder = model.encoder(lifted_of(task), task.native_lifted())
+        self.plans = task.heuristic("ff") if model.metadata.relaxed_plan else None
         rng = np.random.default_rng(1)
         walk = [self.space.initial_state()]
         while len(walk) < states:
@@ -78,7 +79,7 @@ class Batch:
 
     def encoded(self, states: Any = None) -> core.EncodedBatch:
         chosen = self.states if states is None else states
-        return self.encoder.encode(self.space, chosen, *core.applicable_rows(self.space, chosen))
+        return self.encoder.encode(self.space, chosen, *core.applicable_rows(self.space, chosen), self.plans)
 
     def q(self, states: Any = None) -> Any:
         return self.model.backend.q_values(self.encoded(states))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -13,18 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 import tasks
+from encoder_reference import EncodedState, check_batch, encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_models import metadata_of, random_model
+from random_models import lifted_of, metadata_of, random_model
 
 from gsp_fd import _core as core
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.model import Model, relation_specs
-from gsp_fd.model_format import ModelMetadata
-from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task
-
-Rows = dict[str, Counter[tuple[int, ...]]]
 
 MATCHES_DOMAIN = """\
 (define (domain matches)
@@ -58,73 +54,12 @@ def load(name: str) -> Task:
     return tasks.load(*TEXTS[name])
 
 
-def lifted_of(task: Task) -> LiftedTask:
-    assert task.lifted is not None
-    return task.lifted
-
-
-def fluent_atoms(task: LiftedTask, space: core.LiftedSpace, state: int) -> set[tuple[int, tuple[int, ...]]]:
-    flat = space.export_state(state).tolist()
-    atoms = set()
-    while flat:
-        width = 1 + task.arities[flat[0]]
-        atoms.add((flat[0], tuple(flat[1:width])))
-        flat = flat[width:]
-    return atoms
-
-
 def walk(space: core.LiftedSpace, steps: int, seed: int) -> list[int]:
     """States of a random walk, with repetitions; shorter where nothing is applicable."""
     rng, states = random.Random(seed), [space.initial_state()]
     while len(states) < steps and (operators := space.applicable(states[-1])):
         states.append(space.apply(states[-1], rng.choice(operators)))
     return states
-
-
-def relation_atoms(
-    task: LiftedTask, metadata: ModelMetadata, space: core.LiftedSpace, state: int, operators: list[int]
-) -> dict[str, list[tuple[int, ...]]]:
-    """Every relation of one state over nodes 0, 1, ...: objects, the global node, the actions."""
-    fluent = fluent_atoms(task, space, state)
-    atoms = fluent | {atom for atom in task.init if not task.fluent[atom[0]]}
-    groups: dict[str, list[tuple[int, ...]]] = {}
-    for predicate, args in atoms:
-        groups.setdefault(task.predicates[predicate], []).append(args)
-    for word, goals, wanted in (("goal", task.goal_positive, True), ("not_goal", task.goal_negative, False)):
-        for predicate, args in goals:
-            satisfied = ((predicate, args) in atoms) == wanted
-            suffix = "_true" if satisfied and metadata.goal_split else ""
-            groups.setdefault(f"{task.predicates[predicate]}@{word}{suffix}", []).append(args)
-    for name, members in zip(task.types, task.type_members, strict=True):
-        groups[f"type@{name}"] = [(o,) for o in members]
-    for o in range(task.constants):
-        groups[f"const@{task.objects[o]}"] = [(o,)]
-    for k, op in enumerate(operators):
-        schema, *objects = space.action(op)
-        node = len(task.objects) + 1 + k
-        groups.setdefault(f"action@{task.schemas[schema].name}", []).append((node, *objects))
-    return {name: [args or (len(task.objects),) for args in rows] for name, rows in groups.items()}
-
-
-def expected(
-    task: LiftedTask, metadata: ModelMetadata, space: core.LiftedSpace, states: list[int], rows: list[list[int]]
-) -> Rows:
-    relations: Rows = {name: Counter() for name, _ in metadata.relations}
-    first = 0
-    for state, operators in zip(states, rows, strict=True):
-        for name, atoms in relation_atoms(task, metadata, space, state, operators).items():
-            if name in relations:
-                relations[name].update(tuple(first + node for node in atom) for atom in atoms)
-        first += len(task.objects) + 1 + len(operators)
-    return relations
-
-
-def encode(
-    encoder: core.Encoder, space: core.LiftedSpace, states: list[int], rows: list[list[int]]
-) -> core.EncodedBatch:
-    begin = np.cumsum([0, *map(len, rows)], dtype=np.int32)
-    operators = np.array([op for row in rows for op in row], np.int32)
-    return encoder.encode(space, np.array(states, np.int32), begin, operators)
 
 
 @pytest.mark.parametrize("goal_split", [True, False])
@@ -139,31 +74,10 @@ def test_relations_against_python(name: str, goal_split: bool) -> None:
     rows = [list(space.applicable(state)) for state in states]
     rows[0].reverse()  # the order of the actions is the caller's
     rows[1] = rows[1][:1]
+    expected = [EncodedState(lifted, space, state, row) for state, row in zip(states, rows, strict=True)]
     for chosen in ([0], [1], list(range(len(states)))):
         batch = encode(encoder, space, [states[i] for i in chosen], [rows[i] for i in chosen])
-        check_batch(lifted, metadata, space, batch, [states[i] for i in chosen], [rows[i] for i in chosen])
-
-
-def check_batch(
-    task: LiftedTask,
-    metadata: ModelMetadata,
-    space: core.LiftedSpace,
-    batch: core.EncodedBatch,
-    states: list[int],
-    rows: list[list[int]],
-) -> None:
-    reference = expected(task, metadata, space, states, rows)
-    for (relation, arity), atoms in zip(metadata.relations, batch.relations, strict=True):
-        assert atoms.dtype == np.int64
-        assert atoms.shape == (len(atoms), arity)
-        assert Counter(map(tuple, atoms.tolist())) == reference[relation], relation
-    sizes = [len(task.objects) + 1 + len(row) for row in rows]
-    ends = np.cumsum(sizes)
-    assert batch.state_sizes.tolist() == sizes
-    assert batch.node_state.tolist() == [i for i, size in enumerate(sizes) for _ in range(size)]
-    assert batch.action_state.tolist() == [i for i, row in enumerate(rows) for _ in row]
-    nodes = [ends[i] - len(row) + k for i, row in enumerate(rows) for k in range(len(row))]
-    assert batch.action_node.tolist() == nodes
+        check_batch(metadata, batch, [expected[i] for i in chosen])
 
 
 def relations_at(name: str, *states_from_start: str, goal_split: bool = True) -> dict[str, list[list[int]]]:

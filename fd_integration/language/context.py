@@ -69,6 +69,7 @@ class Context:
     """What is left of the limits of the search, for what takes long to build."""
     cost_type: str = "normal"
     _built: dict[tuple[int, str], tuple[Component, Any]] = field(default_factory=dict)
+    _beside_learned: dict[tuple[str, str, str], _core.Heuristic] = field(default_factory=dict)
 
     def build(self, component: Component) -> Any:
         """The native object (or spec) of a component; the same object for the same component."""
@@ -106,7 +107,23 @@ class Context:
         return self.task.lifted
 
     def heuristic(self, kind: str, name: str) -> _core.Heuristic:
-        """A heuristic of the native core under the cost type of this context; LimitReached if it takes too much."""
+        """A heuristic of the native core under the cost type of this context; LimitReached if it takes too much.
+
+        Beside learned heuristics there is one of each kind, so that states are explored once for its values and for the
+        relaxed plans that the network sees.
+        """
+        if not self.on_lifted:
+            return self._new_heuristic(kind, name)
+        key = (kind, name, self.cost_type)
+        if key not in self._beside_learned:
+            self._beside_learned[key] = self._new_heuristic(kind, name)
+        return self._beside_learned[key]
+
+    def relaxed_plans(self) -> _core.Heuristic:
+        """What knows the relaxed plans that models see, at the real costs as in training."""
+        return replace(self, cost_type="normal").heuristic("ff", "ff")
+
+    def _new_heuristic(self, kind: str, name: str) -> _core.Heuristic:
         if self.ground is not None:
             return _core.heuristic(kind, self.ground, self.cost_type, name)
         return self.task.heuristic(kind, self.cost_type, name, *([self.limits()] if self.limits else []))
@@ -117,7 +134,7 @@ class Context:
 
     def fresh(self) -> Context:
         """The same context with nothing built yet: evaluators belong to one search."""
-        return replace(self, _built={}, models=[], symmetries=set())
+        return replace(self, _built={}, _beside_learned={}, models=[], symmetries=set())
 
     def with_cost_type(self, cost_type: str) -> Context:
         """The same context for a task whose costs are adjusted once more; built objects are shared."""

@@ -25,8 +25,8 @@ def _gsp(context: Context, values: dict[str, Any]) -> _core.Heuristic:
     model = Model(find_model(values["model"], task), device=values["device"], threads=values["threads"])
     context.models.append(model)
     context.symmetries.add(values["symmetry"])
-    limits = [context.limits()] if context.limits else []
-    return model.heuristic(context.task, values["description"], *limits)
+    plans = context.relaxed_plans() if model.metadata.relaxed_plan else None
+    return model.heuristic(context.task, values["description"], plans)
 
 
 GSP = Feature(
@@ -44,7 +44,7 @@ GSP = Feature(
     ),
     _gsp,
     "h = -max_a Q(s, a) of a model made by gsp-export; in lazy searches every action has its own value -Q(s, a). "
-    "Works on the lifted task, so nothing is grounded.",
+    "Works on the lifted task; nothing is grounded unless the model sees relaxed plans.",
     (
         ("admissible", "no"),
         ("consistent", "no"),

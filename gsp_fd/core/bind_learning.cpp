@@ -157,6 +157,7 @@ void bind_encoder(nb::module_ &m) {
                 throw nb::value_error("one row of operators per state is needed");
             for (size_t i = 0; i < states.size(); ++i) check_state(space, states.data()[i]);
             for (int32_t op : rows.values) check_operator(space, op);
+            if (encoder.takes_plans() && !plans) throw nb::value_error("the encoder takes relaxed plans, and nothing knows them");
             if (plans) plans->bind(space);
             nb::gil_scoped_release release;
             return encoder.encode(space, {states.data(), states.size()}, rows, plans.get());

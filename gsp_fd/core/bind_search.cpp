@@ -70,6 +70,7 @@ void bind_evaluators(nb::module_ &m) {
     nb::class_<Evaluator>(m, "Evaluator", "A number for every state of a search.");
     nb::class_<Heuristic, Evaluator>(m, "Heuristic", "An evaluator that estimates the cost to the goal.")
         .def_prop_ro("name", [](const Heuristic &h) { return h.name; })
+        .def_prop_ro("explorations", &Heuristic::explorations, "States of which a delete relaxation was explored.")
         .def("evaluate", [](Heuristic &h, StateSpace &space, IntArray states) {
             for (size_t i = 0; i < states.size(); ++i) check_state(space, states.data()[i]);
             h.bind(space);

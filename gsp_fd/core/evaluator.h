@@ -50,6 +50,8 @@ public:
     virtual double relaxed_plan(int32_t /*state*/, Rows & /*plan*/) {
         throw InputError("heuristic " + name + " has no relaxed plans");
     }
+    /// States of which a delete relaxation was explored.
+    virtual int64_t explorations() const { return 0; }
     /// The same heuristic for use beside this one on another space, or null if there is no such thing.
     virtual std::shared_ptr<Heuristic> clone() const { return nullptr; }
     /// True if several states at once are cheaper than one after another.

@@ -1,5 +1,7 @@
 #include "relaxation.h"
 
+#include <array>
+
 #include "cost_queue.h"
 
 namespace gsp {
@@ -16,31 +18,61 @@ public:
         view_ = task_->view(space);
         if (!view_) throw InputError("heuristic " + name + " was made for another task");
         action_mark_.clear();
+        for (Known &known : known_) known.state = -1;
     }
     void evaluate(std::span<const int32_t> states, double *values) override {
-        for (size_t i = 0; i < states.size(); ++i) values[i] = compute(states[i], kind_ == RelaxedKind::hff);
+        for (size_t i = 0; i < states.size(); ++i) values[i] = know(states[i], kind_ == RelaxedKind::hff).value;
     }
     double evaluate_preferred(int32_t state, std::vector<int32_t> &preferred) override {
         preferred.clear();
-        double value = compute(state, kind_ != RelaxedKind::hmax);
-        for (int32_t action : plan_) {
+        bool with_plan = kind_ != RelaxedKind::hmax;
+        if (place(state).serves(state, with_plan)) load(state);  // as an exploration would
+        const Known &known = know(state, with_plan);
+        for (int32_t action : known.plan) {
             int32_t op = view_->applicable(action);
             // Several actions may have one representative.
             if (op >= 0 && std::find(preferred.begin(), preferred.end(), op) == preferred.end()) preferred.push_back(op);
         }
-        return value;
+        return known.value;
     }
     double relaxed_plan(int32_t state, Rows &plan) override {
         if (kind_ == RelaxedKind::hmax) return Heuristic::relaxed_plan(state, plan);
-        double value = compute(state, true);
-        for (int32_t action : plan_) {
+        const Known &known = know(state, true);
+        for (int32_t action : known.plan) {
             if (view_->tuple(action).empty()) return Heuristic::relaxed_plan(state, plan);
             plan.push(view_->tuple(action));
         }
-        return value;
+        return known.value;
     }
+    int64_t explorations() const override { return explorations_; }
 
 private:
+    /// What was computed for a state.
+    struct Known {
+        int32_t state = -1;
+        bool with_plan = false;
+        double value = 0;
+        std::vector<int32_t> plan;  // actions
+
+        bool serves(int32_t asked, bool plan_wanted) const { return state == asked && (with_plan || !plan_wanted); }
+    };
+    Known &place(int32_t state) { return known_[static_cast<size_t>(state) % known_.size()]; }
+    /// A state is asked for its value, its preferred operators and its plan one soon after the other: all come from one
+    /// exploration.
+    const Known &know(int32_t state, bool with_plan) {
+        Known &known = place(state);
+        if (known.serves(state, with_plan)) return known;
+        known.state = -1;
+        known.value = compute(state, with_plan);
+        known.plan = plan_;
+        known.with_plan = with_plan;
+        known.state = state;
+        return known;
+    }
+    void load(int32_t state) {
+        facts_.clear();
+        view_->load(state, facts_);
+    }
     void reach(int32_t fact, int32_t cost, int32_t supporter) {
         Reached &known = reached_[fact];
         if (cost >= known.cost) return;
@@ -99,14 +131,16 @@ private:
     std::vector<int32_t> facts_, stack_, plan_;
     std::vector<uint32_t> action_mark_;
     uint32_t mark_ = 0;
+    int64_t explorations_ = 0;
+    std::array<Known, 256> known_;  // states made one after another have places of their own
 };
 
 /// The value of a state; with a plan, the actions of its relaxed plan are in `plan_`.
 double Relaxation::compute(int32_t state, bool with_plan) {
-    facts_.clear();
     plan_.clear();
-    view_->load(state, facts_);
+    load(state);
     if (!task_->solvable) return dead_end;
+    ++explorations_;
     bool solved = kind_ == RelaxedKind::hmax ? explore<true>() : explore<false>();
     if (!solved) return dead_end;
     double plan_cost = with_plan ? extract_plan() : 0;
