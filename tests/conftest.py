@@ -8,10 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import chromium
+import hypothesis
 import pytest
 import tasks
 
 from gsp_fd.pddl import LiftedTask
+
+# No test depends on time, however busy the machine is.
+hypothesis.settings.register_profile("tests", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from pddl_helpers import ADL_DOMAIN, DOMAIN, PLAN, PROBLEM, input_error, parse
 from gsp_fd.pddl import lifted_task
 from gsp_fd.validate import Validation, parse_plan, validate_plan
 
-shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def pipeline(folder: Path, domain: str, problem: str) -> None:
