@@ -1,17 +1,20 @@
 """Speed and memory of the engine beside Fast Downward, run alternately on the same files; prints ratios.
 
-    python scripts/bench_engine.py BENCHMARKS/ipc2023-learning [--part search load memory]
+    python scripts/bench_engine.py BENCHMARKS/ipc2023-learning [--part search first …] [--before PYTHON]
 
-search: evaluations per second of hFF and hmax in WA* (w=2), expansions per second of blind A*; the aim is 1.0 x.
-load:   PDDL to the first full expansion on the hard instances, lifted, beside Fast Downward's translator.
-memory: bytes per stored state, from the peak memory of a blind search less that of a search that stores nothing.
+search:      evaluations per second of hFF and hmax in WA* (w=2), expansions per second of blind A*; the aim is 1.0 x.
+first:       from the files of the largest problems to the first expansion with blind and goalcount and to the first
+             evaluation of hFF, in processes of their own, beside Fast Downward's translator (5 minutes, 16 GB).
+evaluations: evaluations per second of hFF in WA* (w=2) on hard problems; with --before, the Python of another
+             installation of the planner, alternately by that one, for all problems of search too.
+memory:      bytes per stored state, from the peak memory of a blind search less that of a search that stores nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -31,27 +34,19 @@ SEARCHES = {
     "hmax": ("eager_wastar([hmax()], w=2, max_time={t})", "Evaluated"),
     "blind": ("astar(blind(), max_time={t})", "Expanded"),
 }
-LOAD_DOMAINS = [
-    "blocksworld",
-    "ferry",
-    "floortile",
-    "miconic",
-    "rovers",
-    "satellite",
-    "sokoban",
-    "spanner",
-    "transport",
-]
-LOAD_PROGRAM = """
-import resource, sys, time
-from gsp_fd import _core
-from gsp_fd.task import load_pddl
-start = time.perf_counter()
-space = _core.LiftedSpace(load_pddl(sys.argv[1], sys.argv[2]).native_lifted())
-operators, _ = space.expand(space.initial_state())
-seconds = time.perf_counter() - start
-print(seconds, len(operators), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-"""
+DOMAINS = [
+    "blocksworld", "childsnack", "ferry", "floortile", "miconic",
+    "rovers", "satellite", "sokoban", "spanner", "transport",
+]  # fmt: skip
+FIRST = {
+    "blind": ["--search", "astar(blind())", "--max-expansions", "1"],
+    "goalcount": ["--search", "eager_greedy([goalcount()])", "--max-expansions", "1"],
+    "hff": ["--search", "eager_greedy([ff()], bound=0)"],
+}
+HARD_TASKS = [
+    "rovers/testing/hard/p29", "satellite/testing/hard/p29", "blocksworld/testing/hard/p29",
+    "transport/testing/hard/p01", "sokoban/testing/hard/p01",
+]  # fmt: skip
 
 
 @dataclass
@@ -73,9 +68,9 @@ def fast_downward() -> list[str]:
     return fast_downward_command() or sys.exit("pip install up-fast-downward")
 
 
-def ours() -> list[str]:
-    """The command of our planner."""
-    return [sys.executable, "-m", "gsp_fd.fd_integration"]
+def ours(python: str = sys.executable) -> list[str]:
+    """The command of our planner, by default of this installation."""
+    return [python, "-m", "gsp_fd.fd_integration"]
 
 
 def run(command: list[str], files: list[str], search: str) -> Run:
@@ -117,32 +112,56 @@ def bench_search(root: Path, seconds: float, repeat: int) -> None:
             print(row, flush=True)
 
 
-def bench_load(root: Path, limit: float) -> None:
-    """Our lifted loading beside the translator, which gets a limited time."""
-    print(f"{'hard p29':14}{'translator s':>14}{'ours s':>9}{'ratio':>9}{'ours MB':>9}  actions in the initial state")
-    for domain in LOAD_DOMAINS:
-        files = pddl_files(root, f"{domain}/testing/hard/p29")
-        done = subprocess.run([sys.executable, "-c", LOAD_PROGRAM, *files], capture_output=True, text=True, check=True)
-        seconds, actions, peak_kb = done.stdout.split()
-        reference, finished = translator_seconds(files, limit)
-        ratio = f"{'' if finished else '>'}{reference / float(seconds):.0f}x"
-        more = "" if finished else "+"
-        print(
-            f"{domain:14}{reference:13.1f}{more:1}{float(seconds):9.2f}{ratio:>9}{int(peak_kb) / 1024:9.0f}  {actions}",
-            flush=True,
-        )
+@dataclass
+class Usage:
+    """What a process and its children took."""
+
+    exit_code: int
+    cpu: float
+    wall: float
+    peak_mb: float
+
+    def __str__(self) -> str:
+        note = "" if self.exit_code in (0, 12, 13) else f" (exit {self.exit_code})"
+        return f"{self.cpu:7.2f} s {self.peak_mb:6.0f} MB{note}"
 
 
-def translator_seconds(files: list[str], limit: float) -> tuple[float, bool]:
-    """CPU time of Fast Downward's translator, and whether it finished within the limit and 16 GB."""
+def measure(command: list[str]) -> Usage:
+    """Runs a command in a folder of its own; peak memory is that of its largest process."""
     with tempfile.TemporaryDirectory() as folder:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
-        command = [*fast_downward(), "--translate-memory-limit", "16G", "--translate-time-limit", f"{int(limit)}s"]
-        done = subprocess.run([*command, "--translate", *files], cwd=folder, capture_output=True, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return max(cpu, 0.0) or time.perf_counter() - start, done.returncode == 0
+        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        wall = time.perf_counter() - start
+    return Usage(process.returncode, used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
+
+
+def bench_first(root: Path, limit: int) -> None:
+    """The first step on the largest problems."""
+    print(f"{'hard p29':12}" + "".join(f"{name:>20}" for name in (*FIRST, "translator")) + "   CPU time, peak memory")
+    for domain in DOMAINS:
+        files = pddl_files(root, f"{domain}/testing/hard/p29")
+        cells = [str(measure([*ours(), *files, *options])) for options in FIRST.values()]
+        translate = ["--translate-memory-limit", "16G", "--translate-time-limit", f"{limit}s", "--translate"]
+        translator = measure([*fast_downward(), *translate, *files])
+        cells.append(str(translator) if translator.exit_code == 0 else f"more than {limit} s or 16 GB")
+        print(f"{domain:12}" + "".join(f"{cell:>20}" for cell in cells), flush=True)
+
+
+def bench_evaluations(root: Path, before: str | None, seconds: float, repeat: int) -> None:
+    """hFF on hard problems, and with another installation to compare with on the others too."""
+    print(f"{'task':34}{'before':>10}{'now':>10}{'ratio':>8}   evaluations per second of hFF")
+    search, what = SEARCHES["hff"]
+    for task in HARD_TASKS + (SEARCH_TASKS if before else []):
+        best = {"before": 0.0, "now": 0.0}
+        for _ in range(repeat):
+            for name, python in (("before", before), ("now", sys.executable)):
+                if python:
+                    result = run(ours(python), pddl_files(root, task), search.format(t=seconds))
+                    best[name] = max(best[name], result.rate(what))
+        ratio = f"{best['now'] / best['before']:7.2f}x" if before else ""
+        print(f"{task:34}{best['before']:10.0f}{best['now']:10.0f}{ratio}", flush=True)
 
 
 def bench_memory(root: Path, seconds: float) -> None:
@@ -163,15 +182,19 @@ def main() -> None:
     """Runs the chosen parts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=Path, help="the unpacked IPC 2023 learning track")
-    parser.add_argument("--part", nargs="+", choices=["search", "load", "memory"], default=["search", "load", "memory"])
+    parts = ["search", "first", "evaluations", "memory"]
+    parser.add_argument("--part", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--before", metavar="PYTHON", help="the Python of another installation, for evaluations")
     parser.add_argument("--seconds", type=float, default=5, help="search time per run (5)")
     parser.add_argument("--repeat", type=int, default=3, help="alternating runs, the best counts (3)")
-    parser.add_argument("--translator-limit", type=float, default=600, help="CPU seconds for the translator (600)")
+    parser.add_argument("--translator-limit", type=int, default=300, help="CPU seconds for the translator (300)")
     options = parser.parse_args()
     if "search" in options.part:
         bench_search(options.root, options.seconds, options.repeat)
-    if "load" in options.part:
-        bench_load(options.root, options.translator_limit)
+    if "first" in options.part:
+        bench_first(options.root, options.translator_limit)
+    if "evaluations" in options.part:
+        bench_evaluations(options.root, options.before, options.seconds, options.repeat)
     if "memory" in options.part:
         bench_memory(options.root, options.seconds)
 
