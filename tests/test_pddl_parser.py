@@ -222,7 +222,7 @@ PROBLEM_MISTAKES = [
     ("(= (weight b) 5)", "(= (weight a b) 5)", 10, "function 'weight' takes 1 argument, got 2"),
     ("(= (weight b) 5)", "(= (weight a) 5)", 10, "(weight a) is given two different values in :init"),
     ("(= (weight b) 5)", "(= (weight b) 1234567890123456789012)", 10,
-     "number too large: 12345678901234567890..."),
+     "the number 12345678901234567890 is too large: costs are at most 2147483647"),
     ("(:metric minimize (total-cost))", "(:metric maximize (total-cost))", 12,
      "only the metric (:metric minimize (total-cost)) is supported"),
     ("(:metric minimize (total-cost)))", "(:metric minimize (total-cost))", 1,

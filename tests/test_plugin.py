@@ -194,7 +194,7 @@ BIAS = "weights norm.bias " + 8 * "00000000"
         (LIFT, "relation action 0 2 16 action@left", "there are no weights action@left.w1"),
         ("network 8 3 phi", "network 12 3 phi", "d must be a multiple of 8"),
         ("network 8 3 phi", "network 2147483640 3 phi", "d must be a multiple of 8, at most 65536"),
-        ("network 8 3 phi", "network 8 0 phi", "layers positive"),
+        ("network 8 3 phi", "network 8 0 phi", "1 to 1000 layers"),
         ("network 8 3 phi", "network 8 3 max", "unknown pool 'max'"),
         ("network 8 3 phi", "", "the file has no model, no network"),
         (BIAS, BIAS[:-1], "the weights norm.bias have not eight digits each"),
@@ -279,6 +279,7 @@ class Learned:
         self.space = core.LiftedSpace(task.native_lifted())
         self.model = Model(find_model("auto", lifted(task)), device="cpu", threads=threads)
         self.encoder = self.model.encoder(lifted(task), task.native_lifted())
+        self.plans = task.heuristic("ff") if self.model.metadata.relaxed_plan else None
         self.heuristic = self.model.heuristic(task)
 
     def of_states(self, states: Any) -> Any:
@@ -286,7 +287,7 @@ class Learned:
 
     def of_operators(self, state: int) -> Any:
         states = np.array([state], dtype=np.int32)
-        batch = self.encoder.encode(self.space, states, *core.applicable_rows(self.space, states))
+        batch = self.encoder.encode(self.space, states, *core.applicable_rows(self.space, states), self.plans)
         return -self.model.backend.q_values(batch)
 
 

@@ -65,7 +65,7 @@ def test_options_override_the_file() -> None:
     [
         ("learning_rat = 0.1", "unknown key learning_rat; the keys are d, layers"),
         ("weights = [2.0, 5.0]", "unknown key weights; the keys are .*wastar_weights"),
-        ("message_hidden = -8", "message_hidden = -8 not negative"),
+        ("message_hidden = -8", "message_hidden is -8; it must be a whole number from 0 to 65536"),
         ("d = 1.5", r"d is 1.5; it must be a whole number"),
         ("d = true", r"d is True; it must be a whole number"),
         ("huber = 1", "huber is 1; it must be true or false"),

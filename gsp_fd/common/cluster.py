@@ -31,7 +31,8 @@ def connect(workers: int, address: str, *, needed_by: str, otherwise: str) -> An
     if ray.is_initialized():
         return ray
     if local:
-        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        # One for the whole process: Ray reads it once.
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     own: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": 256 << 20}
     own["_node_ip_address"] = "127.0.0.1"
     try:

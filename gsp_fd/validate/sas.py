@@ -45,7 +45,7 @@ class SasTask:
 
 class _Lines:
     def __init__(self, data: bytes, file: str) -> None:
-        self.lines = data.decode("utf-8", errors="replace").split("\n")
+        self.lines = data.decode("utf-8", errors="replace").removesuffix("\n").split("\n")
         self.position = 0
         self.file = file
 
