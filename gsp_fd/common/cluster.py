@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from typing import Any
 
 from gsp_fd.common.errors import InputError
@@ -21,7 +22,9 @@ def connect(workers: int, address: str, *, needed_by: str, otherwise: str) -> An
     """
     local = address in ("", "local")
     try:
-        os.environ.update(_LOCAL_SETTINGS if local else {})
+        if local and "ray" not in sys.modules:  # it reads its settings once, when it is imported
+            os.environ.update(_LOCAL_SETTINGS)
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         import ray
     except ModuleNotFoundError:
@@ -30,9 +33,6 @@ def connect(workers: int, address: str, *, needed_by: str, otherwise: str) -> An
         ) from None
     if ray.is_initialized():
         return ray
-    if local:
-        # One for the whole process: Ray reads it once.
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     own: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": 256 << 20}
     own["_node_ip_address"] = "127.0.0.1"
     try:
