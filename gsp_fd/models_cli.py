@@ -49,7 +49,8 @@ def describe(metadata: ModelMetadata) -> str:
         ("actions", _arities(metadata.schemas)),
         ("types", ", ".join(metadata.types) or "none"),
         ("constants", ", ".join(metadata.constants) or "none"),
-        ("relations", f"{len(metadata.relations)}, goal {'split' if metadata.goal_split else 'not split'}"),
+        ("relations", f"{len(metadata.relations)}, goal {'split' if metadata.goal_split else 'not split'}, "
+                      f"{'with' if metadata.relaxed_plan else 'without'} the relaxed plan of the state"),
         ("network", f"{layers}, {network.pool} pool"),
         ("weights", "half precision" if metadata.fp16 else "single precision"),
         ("validation", _values(metadata.validation)),

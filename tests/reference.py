@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
+from typing import NamedTuple
 
 from gsp_fd.pddl import LiftedTask, Literal
 
@@ -13,6 +14,17 @@ State = frozenset[Atom]
 Action = tuple[int, tuple[int, ...]]
 """Schema and objects."""
 INFINITY = float("inf")
+Fact = tuple[bool, Atom]
+"""An atom or its negation."""
+
+
+class Rule(NamedTuple):
+    """An action without what it makes false."""
+
+    action: Action
+    needs: set[Fact]
+    gives: set[Fact]
+    cost: int
 
 
 def initial(task: LiftedTask) -> State:
@@ -108,15 +120,58 @@ def optimal_cost(task: LiftedTask, costs: dict[State, int]) -> int | None:
     return min((cost for state, cost in costs.items() if is_goal(task, state)), default=None)
 
 
+def goal_facts(task: LiftedTask) -> list[Fact]:
+    """The goal as atoms with signs."""
+    return [*((True, atom) for atom in task.goal_positive), *((False, atom) for atom in task.goal_negative)]
+
+
 def relaxed_value(task: LiftedTask, state: State, combine: Callable[[Iterable[float]], float]) -> float:
     """The fixed point of hmax (``combine=max``) or hadd (``sum``); a negated atom is a fact that a delete reaches."""
-    costs: dict[tuple[bool, Atom], float] = {(True, atom): 0 for atom in state}
+    costs = relaxed_costs(task, state, relaxed_rules(task), combine)
+    return combine([0, *(costs.get(fact, INFINITY) for fact in goal_facts(task))])
 
-    def value(facts: Iterable[tuple[bool, Atom]]) -> float:
-        found = [0 if not sign and atom not in state else costs.get((sign, atom), INFINITY) for sign, atom in facts]
-        return combine([0, *found])
 
-    rules = []
+def unique_relaxed_plan(task: LiftedTask, state: State) -> set[Action] | None:
+    """The operators behind hFF; None if some fact has several best supporters by hadd, or none."""
+    rules = relaxed_rules(task)
+    costs = relaxed_costs(task, state, rules, sum)
+    plan, waiting, seen = set(), goal_facts(task), set()
+    while waiting:
+        if (fact := waiting.pop()) in seen or ((fact[1] in state) == fact[0]):
+            continue
+        seen.add(fact)
+        totals = [
+            (rule, rule.cost + sum(costs.get(f, INFINITY) for f in rule.needs)) for rule in rules if fact in rule.gives
+        ]
+        best = [rule for rule, total in totals if total == costs.get(fact)]
+        if len(best) != 1:
+            return None
+        plan.add(best[0].action)
+        waiting += best[0].needs
+    return plan
+
+
+def relaxed_costs(
+    task: LiftedTask, state: State, rules: list[Rule], combine: Callable[[Iterable[float]], float]
+) -> dict[Fact, float]:
+    """The cost of every fact that is reached."""
+    facts = {fact for rule in rules for fact in (*rule.needs, *rule.gives)} | {*goal_facts(task)}
+    costs: dict[Fact, float] = {fact: 0 for fact in facts if (fact[1] in state) == fact[0]}
+    changed = True
+    while changed:
+        changed = False
+        for rule in rules:
+            total = rule.cost + combine([0, *(costs.get(fact, INFINITY) for fact in rule.needs)])
+            for fact in rule.gives:
+                if total < costs.get(fact, INFINITY):
+                    costs[fact] = total
+                    changed = True
+    return costs
+
+
+def relaxed_rules(task: LiftedTask) -> list[Rule]:
+    """Every action that static atoms allow, as what it needs and gives."""
+    rules, static = [], {atom for atom in task.init if not task.fluent[atom[0]]}
     for number, objects in actions(task):
         schema = task.schemas[number]
         if any(len(set(terms(pair, objects))) == 2 for pair in schema.equal):
@@ -125,16 +180,9 @@ def relaxed_value(task: LiftedTask, state: State, combine: Callable[[Iterable[fl
             continue
         needs = {(True, instance(literal, objects)) for literal in schema.positive}
         needs |= {(False, instance(literal, objects)) for literal in schema.negative}
+        if any(not task.fluent[atom[0]] and (atom in static) != sign for sign, atom in needs):
+            continue
         gives = {(True, instance(literal, objects)) for literal in schema.add}
         gives |= {(False, instance(literal, objects)) for literal in schema.delete}
-        rules.append((needs, gives, cost(task, (number, objects))))
-    changed = True
-    while changed:
-        changed = False
-        for needs, gives, price in rules:
-            total = price + value(needs)
-            for fact in gives:
-                if total < costs.get(fact, INFINITY) and (fact[0] or fact[1] in state):
-                    costs[fact] = total
-                    changed = True
-    return value([*((True, atom) for atom in task.goal_positive), *((False, atom) for atom in task.goal_negative)])
+        rules.append(Rule((number, objects), needs, gives, cost(task, (number, objects))))
+    return rules

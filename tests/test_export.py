@@ -167,6 +167,8 @@ def test_command_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     shown = capsys.readouterr().out
     for text in ("on/2, clear/1, armempty/0", "pick/1, stack/2", "4 layers of width 16", "solved 13, of 13"):
         assert text in shown
+    assert "goal split, without the relaxed plan of the state" in shown
+    assert "goal split, with the relaxed plan of the state" in models_cli.describe(replace(metadata, encoder_version=2))
     assert models_cli.main(["show", "--json", target]) == ExitCode.SUCCESS
     shown_json = json.loads(capsys.readouterr().out)
     assert shown_json["relations"] == [list(pair) for pair in metadata.relations]

@@ -61,6 +61,14 @@ def test_learned_search_in_the_real_driver(tower: Path, build: Path) -> None:
     assert cli.plan_files(tower) == ["sas_plan"]
 
 
+def test_a_model_that_sees_relaxed_plans(tower: Path, build: Path) -> None:
+    random_model(tasks.load(tasks.TOWER_DOMAIN, tasks.TOWER), tower / "plans.onnx", relaxed_plan="yes")
+    search = GSP.replace("model.onnx", "plans.onnx")
+    run = cli.fast_downward(tower, "--build", str(build), "domain.pddl", "problem.pddl", "--search", search)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert f"Plan cost: {check_plan(tower)}" in run.stdout
+
+
 def test_domain_is_found_as_the_driver_finds_it(tower: Path, build: Path) -> None:
     limits = ["--overall-time-limit", "60", "--overall-memory-limit", "3584M"]
     search = ["--search-options", "--search", "gsp_gbfs([gsp(model=model)])"]

@@ -21,6 +21,8 @@ from gsp_fd.training.instances import make_instances
 from gsp_fd.training.learning.episodes import Running, advance_all
 
 SIZES = {"blocksworld": 4, "childsnack": 9, "ferry": 6, "miconic": 7, "spanner": 11}
+SETTINGS = [(domain, seed, "no") for domain in SIZES for seed in (1, 2)] + [(domain, 1, "yes") for domain in SIZES]
+"""Domain, seed, and whether the network sees relaxed plans."""
 GUIDED = "let(q, gsp(), lazy(alt([tiebreaking([ff(), q], unsafe_pruning=false), single(sum([g(), weight(q, 3)]))])))"
 BUDGETS = (7, 150, 2000)
 Outcome = tuple[int, "list[str] | None"]
@@ -30,14 +32,14 @@ Outcome = tuple[int, "list[str] | None"]
 class Setting:
     """A task with a random network."""
 
-    def __init__(self, folder: Path, domain: str, seed: int) -> None:
+    def __init__(self, folder: Path, domain: str, seed: int, relaxed_plan: str) -> None:
         texts = {"domain.pddl": domain_text(domain), "problem.pddl": generate(domain, SIZES[domain], seed)}
         for name, text in texts.items():
             (folder / name).write_text(text)
         self.folder = folder
         self.task: Task = tasks.load(*texts.values())
-        self.model = Model(random_model(self.task, folder / "m.onnx", seed), device="cpu")
-        (self.instance,) = make_instances([self.task], metadata_of(self.task))
+        self.model = Model(random_model(self.task, folder / "m.onnx", seed, relaxed_plan=relaxed_plan), device="cpu")
+        (self.instance,) = make_instances([self.task], metadata_of(self.task, relaxed_plan=relaxed_plan))
 
     def planned(self, budget: int, search: str) -> Outcome:
         """By ``gsp-plan``."""
@@ -52,7 +54,8 @@ class Setting:
 
     def trained(self, options: list[dict[str, Any]]) -> list[Outcome]:
         """By episodes that share each call of the network."""
-        episodes = [_core.Episode(self.instance.native, **chosen) for chosen in options]
+        instance = self.instance
+        episodes = [_core.Episode(instance.native, plans=instance.plans, **chosen) for chosen in options]
         running = [Running(i, self.instance, episode, 0.0, False) for i, episode in enumerate(episodes)]
         while running:
             over = {item.index for item in advance_all(running, self.model.backend.q_values)}
@@ -60,7 +63,7 @@ class Setting:
         return [(episode.expansions, episode.plan if episode.solved else None) for episode in episodes]
 
 
-@pytest.fixture(scope="module", params=[(domain, seed) for domain in SIZES for seed in (1, 2)], ids=str)
+@pytest.fixture(scope="module", params=SETTINGS, ids=str)
 def setting(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Setting:
     return Setting(tmp_path_factory.mktemp("setting"), *request.param)
 

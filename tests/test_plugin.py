@@ -36,7 +36,7 @@ TEXTS = {
     "lamps": (tasks.LAMPS_DOMAIN, tasks.lamps(4, "(lit l0) (not (lit l1)) (not (lit l2))")),
     **{name: (domain_text(name), generate(name, size, 3)) for name, size in (("rovers", 12), ("satellite", 12))},
 }
-CONFIGS: list[dict[str, Any]] = [{}, {"pool": "mean"}, {"message_hidden": 24, "fp16": True}]
+CONFIGS: list[dict[str, Any]] = [{}, {"pool": "mean"}, {"message_hidden": 24, "fp16": True}, {"relaxed_plan": "yes"}]
 SHIPPED = {name: (domain_text(name), generate(name, 8, 1)) for name in ("blocksworld", "ferry", "miconic")}
 
 
@@ -119,13 +119,18 @@ def test_same_q_values(name: str, config: dict[str, Any], library: Any, tmp_path
         model = Model(path, device="cpu", threads=threads)
         assert isinstance(model.backend, backend)
         encoder = model.encoder(lifted(task), task.native_lifted())
-        batch = encoder.encode(space, states, *core.applicable_rows(space, states))
+        plans = task.heuristic("ff") if model.metadata.relaxed_plan else None
+        batch = encoder.encode(space, states, *core.applicable_rows(space, states), plans)
         np.testing.assert_allclose(q, model.backend.q_values(batch), rtol=0, atol=tolerance)
         expected = model.heuristic(task).evaluate(space, states)
         np.testing.assert_allclose(c_task.values(path_states), expected, rtol=0, atol=tolerance)
     again = -np.concatenate([c_task.action_values(state) for state in path_states])
     assert again.tobytes() == q.tobytes(), "what was computed before changes nothing"
     assert c_task.values([]).size == 0
+    of_last = c_task.action_values(path_states[-1])
+    atoms = c_task.atoms(path_states[-1])
+    c_task.call("forget_states")
+    assert c_task.action_values(c_task.state(atoms)).tobytes() == of_last.tobytes(), "nor does what was forgotten"
 
 
 def test_states_by_the_names_of_atoms(courier: LiftedTask, library: Any, tmp_path: Path) -> None:

@@ -137,6 +137,16 @@ def test_bound_is_shared_and_plans_are_validated(tower: Path) -> None:
     assert (tower / "bounds").read_text().split()[:2] == ["infinity", str(OPTIMAL)]
 
 
+def test_a_model_that_sees_relaxed_plans(blocks: Path) -> None:
+    random_model(tasks.load(*BLOCKS.values()), blocks / "plans.onnx", relaxed_plan="yes")
+    learned = '(1, ["--search", "lazy_greedy([gsp(model=\\"plans.onnx\\"), ff()], bound=BOUND)"])'
+    portfolio = write_portfolio(blocks, learned, '(1, ["--search", "astar(hmax(), bound=BOUND)"])')
+    run = cli.gsp_plan(blocks, *portfolio, "--overall-time-limit", "60", "problem.pddl")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "Initial heuristic value for gsp" in run.stdout
+    assert costs(blocks)
+
+
 def test_single_plan_and_bound_from_outside(tower: Path) -> None:
     portfolio = write_portfolio(tower, '(1, ["--search", "eager_greedy([ff()], bound=BOUND)"])')
     run = cli.gsp_plan(tower, *portfolio, "--portfolio-single-plan", "--overall-time-limit", "30", "problem.pddl")

@@ -185,7 +185,9 @@ def test_kill_and_resume(problems: Path, tmp_path: Path, capsys: pytest.CaptureF
     before = state_of(out)
     assert json.loads((out / "status.json").read_text())["state"] == "running"
     assert before["elapsed"] > 0
-    train_until(out, ["--resume", str(out)], lambda row: row.episodes > before["collector"]["episodes"])
+    # What was going on after the checkpoint is in the table as well: only later rows are those of the resumed run.
+    episodes = read_rows(out / "progress.csv")[-1].episodes
+    train_until(out, ["--resume", str(out)], lambda row: row.episodes > episodes)
     after = state_of(out)
     for counter in ("episodes", "expansions"):
         assert after["collector"][counter] > before["collector"][counter]

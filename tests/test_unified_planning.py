@@ -106,9 +106,10 @@ def test_output_stream(tmp_path: Path) -> None:
     assert "Conducting best first search" in stream.getvalue()
 
 
-def test_own_model_and_parameters(tmp_path: Path) -> None:
+@pytest.mark.parametrize("relaxed_plan", ["no", "yes"])
+def test_own_model_and_parameters(tmp_path: Path, relaxed_plan: str) -> None:
     problem = blocks(tmp_path, 4)
-    model = own_model(tmp_path)
+    model = own_model(tmp_path, relaxed_plan)
     for search in ("wastar", "policy", f'eager_wastar([gsp(model="{model}")], w=2)'):
         params = {"model": model, "search": search, "batch_size": 4}
         params |= {"weight": 1.5} if search == "wastar" else {}
@@ -127,10 +128,10 @@ def test_model_of_another_domain_is_an_error(tmp_path: Path) -> None:
     assert "does not fit" in log_of(result)
 
 
-def own_model(folder: Path) -> str:
+def own_model(folder: Path, relaxed_plan: str = "no") -> str:
     """Random weights for the problem in a folder."""
     task = tasks.load((folder / "domain.pddl").read_text(), (folder / "problem.pddl").read_text())
-    return str(random_model(task, folder / "m.onnx"))
+    return str(random_model(task, folder / "m.onnx", relaxed_plan=relaxed_plan))
 
 
 @pytest.mark.parametrize(("learned", "size"), [(False, 7), (True, 4)])
