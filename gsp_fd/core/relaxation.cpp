@@ -84,11 +84,15 @@ private:
     template<bool maximum>
     bool explore();
     template<bool maximum>
-    void take_active(const RelaxedTask::Dependent &dependent, int32_t cost);
+    void take_active(const RelaxedTask::Dependent *entry, const RelaxedTask::Dependent *end, int32_t cost);
     template<bool maximum>
-    void take_passive(const RelaxedTask::Dependent &dependent, int32_t cost) {
-        if (reached_[dependent.other].closed >= 0) finish_pair<maximum>(dependent, cost);
+    void take_passive(const RelaxedTask::Dependent *entry, const RelaxedTask::Dependent *end, int32_t cost) {
+        const Reached *reached = reached_.data();
+        for (; entry < end; ++entry)
+            if (reached[entry->other].closed >= 0) finish_pair<maximum>(*entry, cost);
     }
+    template<bool maximum>
+    void take_counted(const int32_t *entry, const int32_t *end, int32_t cost);
     /// Facts leave the queue in order of cost, so the last precondition is the dearest.
     template<bool maximum>
     void finish_pair(const RelaxedTask::Dependent &d, int32_t cost) {
@@ -174,30 +178,43 @@ bool Relaxation::explore() {
         if (info.target == RelaxedTask::is_goal && --open_goals == 0) return true;
         bool awaited = reached_[fact].closed < -1;
         reached_[fact].closed = cost;
-        // Active and passive entries together, in the order of the operators.
-        int32_t p = info.first_passive, end = awaited ? next.first_passive : p;
-        for (int32_t a = info.first_active; a < next.first_active; ++a) {
-            for (; p < end && task.passive[p].relaxed < task.active[a].relaxed; ++p) take_passive<maximum>(task.passive[p], cost);
-            take_active<maximum>(task.active[a], cost);
+        for (int32_t i = info.first_run; i < next.first_run; ++i) {
+            const RelaxedTask::Run run = task.runs[i];
+            switch (run.kind) {
+            case RelaxedTask::Kind::active:
+                take_active<maximum>(task.active.data() + run.begin, task.active.data() + run.end, cost);
+                break;
+            case RelaxedTask::Kind::passive:
+                if (awaited) take_passive<maximum>(task.passive.data() + run.begin, task.passive.data() + run.end, cost);
+                break;
+            case RelaxedTask::Kind::counted:
+                take_counted<maximum>(task.counted.data() + run.begin, task.counted.data() + run.end, cost);
+            }
         }
-        for (; p < end; ++p) take_passive<maximum>(task.passive[p], cost);
     }
     return false;
 }
 
 template<bool maximum>
-void Relaxation::take_active(const RelaxedTask::Dependent &d, int32_t cost) {
-    if (d.other >= 0) {
-        if (reached_[d.other].closed >= 0) finish_pair<maximum>(d, cost);
-        else --reached_[d.other].closed;
-    } else if (d.other == RelaxedTask::no_other) {
-        reach(d.add, bounded(cost + d.cost), d.relaxed);
-    } else {
-        RelaxedTask::Counter &counter = counters_[d.add];
+void Relaxation::take_active(const RelaxedTask::Dependent *entry, const RelaxedTask::Dependent *end, int32_t cost) {
+    Reached *reached = reached_.data();
+    for (; entry < end; ++entry) {
+        if (entry->other < 0) reach(entry->add, bounded(cost + entry->cost), entry->relaxed);
+        else if (reached[entry->other].closed >= 0) finish_pair<maximum>(*entry, cost);
+        else --reached[entry->other].closed;
+    }
+}
+
+template<bool maximum>
+void Relaxation::take_counted(const int32_t *entry, const int32_t *end, int32_t cost) {
+    RelaxedTask::Counter *counters = counters_.data();
+    for (; entry < end; ++entry) {
+        RelaxedTask::Counter &counter = counters[*entry];
         --counter.open;
         if (!maximum || counter.open == 0) counter.cost = bounded(counter.cost + cost);
-        if (counter.open == 0)
-            for (int32_t f : task_->adds[d.relaxed]) reach(f, counter.cost, d.relaxed);
+        if (counter.open > 0) continue;
+        int32_t relaxed = task_->counter_operator[*entry];
+        for (int32_t f : task_->adds[relaxed]) reach(f, counter.cost, relaxed);
     }
 }
 

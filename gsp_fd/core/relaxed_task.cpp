@@ -13,37 +13,52 @@ void RelaxedTask::finish(size_t num_facts, Watch &watch) {
     unreached.assign(num_facts, {infinite, -1, -1, 0});
     facts.assign(num_facts + 1, {0, 0, many, -1});
     for (int32_t f : goal) facts[f].target = is_goal;
-    std::vector<int32_t> counter_of(base_cost.size(), -1);
+    counter_of_.assign(base_cost.size(), -1);
     for (size_t r = 0; r < base_cost.size(); ++r) {
         if (preconditions[r].size() <= 2) continue;
-        counter_of[r] = static_cast<int32_t>(fresh.size());
+        counter_of_[r] = static_cast<int32_t>(fresh.size());
         fresh.push_back({base_cost[r], static_cast<int32_t>(preconditions[r].size())});
+        counter_operator.push_back(static_cast<int32_t>(r));
     }
     watch.expect(preconditions.bytes());
     Rows needed_by = preconditions.inverted(num_facts);
-    auto is_rarer = [&](int32_t fact, int32_t other) {
-        size_t own = needed_by[fact].size(), others = needed_by[other].size();
-        return own < others || (own == others && fact > other);
-    };
     for (int32_t f = 0; f < static_cast<int32_t>(num_facts); ++f) {
-        for (int32_t r : needed_by[f]) {
-            watch.throw_if_expired();
-            watch.before_growth(active, passive);
-            auto needs = preconditions[r];
-            if (needs.size() > 2) {
-                active.push_back({counts, counter_of[r], 0, r});
-                continue;
-            }
-            int32_t other = needs.size() == 1 ? no_other : needs[0] == f ? needs[1] : needs[0];
-            auto &kind = other == no_other || is_rarer(f, other) ? active : passive;
-            for (int32_t add : adds[r]) kind.push_back({other, add, base_cost[r], r});
-        }
+        add_entries(f, needed_by[f], needed_by, watch);
+        facts[f + 1].first_run = static_cast<int32_t>(runs.size());
         facts[f + 1].first_active = static_cast<int32_t>(active.size());
-        facts[f + 1].first_passive = static_cast<int32_t>(passive.size());
     }
+    counter_of_ = {};
     // The second time around, a target with targets of its own is replaced by those.
     find_targets(needed_by, watch);
     find_targets(needed_by, watch);
+}
+
+void RelaxedTask::add_entries(int32_t fact, std::span<const int32_t> operators, const Rows &needed_by, Watch &watch) {
+    auto is_rarer_than = [&](int32_t other) {
+        size_t own = operators.size(), others = needed_by[other].size();
+        return own < others || (own == others && fact > other);
+    };
+    const size_t first_run = runs.size();
+    auto extend_run = [&](Kind kind, size_t begin, size_t end) {
+        if (runs.size() == first_run || runs.back().kind != kind) runs.push_back({kind, static_cast<int32_t>(begin), 0});
+        runs.back().end = static_cast<int32_t>(end);
+    };
+    for (int32_t r : operators) {
+        watch.throw_if_expired();
+        watch.before_growth(active, passive, counted, runs);
+        auto needs = preconditions[r];
+        if (needs.size() > 2) {
+            counted.push_back(counter_of_[r]);
+            extend_run(Kind::counted, counted.size() - 1, counted.size());
+            continue;
+        }
+        int32_t other = needs.size() == 1 ? -1 : needs[0] == fact ? needs[1] : needs[0];
+        bool is_active = other < 0 || is_rarer_than(other);
+        std::vector<Dependent> &entries = is_active ? active : passive;
+        size_t begin = entries.size();
+        for (int32_t add : adds[r]) entries.push_back({other, add, base_cost[r], r});
+        extend_run(is_active ? Kind::active : Kind::passive, begin, entries.size());
+    }
 }
 
 void RelaxedTask::find_targets(const Rows &needed_by, Watch &watch) {

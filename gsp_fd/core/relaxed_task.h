@@ -37,13 +37,12 @@ public:
 
     static constexpr int32_t infinite = INT32_MAX / 2;
 
-    /// What a fact contributes to, one entry per added fact. An operator with one or two preconditions needs no counter: it
-    /// is done when the other one is.
+    /// What a fact contributes to with an operator of one or two preconditions, one entry per added fact: no counter is
+    /// needed, since the operator is done when the other precondition is.
     struct Dependent {
-        int32_t other;  // the other precondition, or one of the below
+        int32_t other;  // the other precondition, or -1
         int32_t add, cost, relaxed;
     };
-    static constexpr int32_t no_other = -1, counts = -2;  // `counts`: the operator has counter number `add`
     struct Counter {
         int32_t cost, open;
     };
@@ -54,12 +53,21 @@ public:
     std::vector<int32_t> goal;
     bool solvable = true;                // false: some goal fact cannot be reached at all
     // Made by `finish`.
-    /// Both in the order of the relaxed operators. An operator with two preconditions is an active entry of the rarer one
-    /// (the more special one, and more often of no use) and a passive entry of the other, which matters only if the rarer one
-    /// was there before.
+    /// An operator with two preconditions is an active entry of the rarer one (the more special one, and more often of no
+    /// use) and a passive entry of the other, which matters only if the rarer one was there before. One with more has a
+    /// counter.
     std::vector<Dependent> active, passive;
+    std::vector<int32_t> counted;           // counters
+    std::vector<int32_t> counter_operator;  // per counter, the relaxed operator
+    /// Entries of one kind that follow one another in the order of the relaxed operators.
+    enum class Kind : int32_t { active, passive, counted };
+    struct Run {
+        Kind kind;
+        int32_t begin, end;
+    };
+    std::vector<Run> runs;
     struct FactInfo {
-        int32_t first_active, first_passive;
+        int32_t first_run, first_active;
         /// All that the fact can lead to, where that is one or two facts (-1: none) that are not in the same position
         /// themselves. Once they have been reached as cheaply, the fact is of no use. `is_goal` and `many` for other facts.
         int32_t target, other_target;
@@ -73,7 +81,10 @@ protected:
     void finish(size_t num_facts, Watch &watch);
 
 private:
+    void add_entries(int32_t fact, std::span<const int32_t> operators, const Rows &needed_by, Watch &watch);
     void find_targets(const Rows &needed_by, Watch &watch);
+
+    std::vector<int32_t> counter_of_;  // per relaxed operator, or -1
 };
 
 // Stopped at a limit of the watch.
