@@ -19,11 +19,7 @@ SYMMETRIES = EnumType(
 
 
 def _gsp(context: Context, values: dict[str, Any]) -> _core.Heuristic:
-    from gsp_fd.model import Model, find_model
-
-    task = context.lifted_task("gsp")
-    model = Model(find_model(values["model"], task), device=values["device"], threads=values["threads"])
-    context.models.append(model)
+    model = context.model(values["model"], values["device"], values["threads"])
     context.symmetries.add(values["symmetry"])
     plans = context.relaxed_plans() if model.metadata.relaxed_plan else None
     return model.heuristic(context.task, values["description"], plans)
@@ -34,7 +30,7 @@ GSP = Feature(
     EVALUATOR,
     "GSP: a learned Q-function",
     (
-        Parameter("model", NAME, "auto", "an .onnx file, the name of a shipped model, or auto (--model)"),
+        Parameter("model", NAME, "auto", "an .onnx file, the folder of a run, a name, or auto (--model)"),
         Parameter("device", DEVICES, "auto", "where the network runs (--device)"),
         Parameter("threads", Type("int", 1), "1", "threads of the network (--threads)"),
         Parameter("domain", STRING, NONE, "PDDL domain, where the search gets SAS (GSP_DOMAIN in the environment)"),
@@ -89,6 +85,7 @@ LEARNED_ALGORITHMS = (
         "Every state entered is an expansion.",
         _policy,
         _EVAL,
+        Parameter("max_expansions", Type("int", 1), "infinity", "expansions after which the policy fails"),
     ),
     algorithm(
         "gsp_wastar",

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from gsp_fd.common.errors import search_error
 from gsp_fd.common.spelling import near_miss
-from gsp_fd.fd_integration.language.algorithms import ALGORITHMS, ITERATED, OPEN_LISTS, PRUNING_METHODS
+from gsp_fd.fd_integration.language.algorithms import ALGORITHMS, FIRST_OF, ITERATED, OPEN_LISTS, PRUNING_METHODS
 from gsp_fd.fd_integration.language.evaluators import COST_ADJUSTMENTS, EXPRESSIONS, HEURISTICS
 from gsp_fd.fd_integration.language.features import (
     EVALUATOR,
@@ -38,6 +38,7 @@ _ROWS = (
     *ALGORITHMS,
     *LEARNED_ALGORITHMS,
     ITERATED,
+    FIRST_OF,
     *HEURISTICS,
     GSP,
     *EXPRESSIONS,

@@ -14,10 +14,11 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.processes import limited
 from gsp_fd.fd_integration.language.context import Context
-from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearch, configuration
+from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearch, configuration, configurations
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline, limit_address_space
 from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
+from gsp_fd.fd_integration.run.model_choice import choose_model
 from gsp_fd.fd_integration.run.options import Options
 from gsp_fd.fd_integration.run.plans import PlanFiles
 from gsp_fd.fd_integration.run.search import Run
@@ -88,6 +89,15 @@ class Components:
     interrupts: Interrupts
     task: Task | None = None
 
+    def settle_model(self) -> None:
+        """Choose between the searches with and without a model, if the options leave that to the task."""
+        choice = choose_model(self.options, self.task)
+        for line in choice.lines:
+            self.log.line(line)
+        if choice.options is not self.options:
+            self.options = choice.options
+            self.searches = configurations(self.options)
+
     def translate(self) -> int:
         """Load the PDDL files and ground them, if the search needs that or the SAS file is wanted."""
         from gsp_fd.task import load_pddl
@@ -113,6 +123,8 @@ class Components:
         translated = self.task.sas is not None
         if not translated:
             log.line(f"Parsing: {watch}")
+        if inputs.search:
+            self.settle_model()
         keep = options.keep_sas_file or options.sas_file is not None or not inputs.search
         if keep or any(search.wants_ground for search in self.searches):
             self.ground(deadline, whole=keep, statistics=not translated)
@@ -182,6 +194,8 @@ class Components:
         if self.options.portfolio is not None:
             return self.run_portfolio(Path(self.options.portfolio))
         self.log.info("Running search (release).")
+        if self.task is None:
+            self.settle_model()
         source = self.inputs.sas or self.inputs.problem
         deadline = self.start("search", "search", source, [str(source), "--search", self.searches[0].text])
         self.log.start_search()

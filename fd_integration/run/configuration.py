@@ -12,7 +12,7 @@ from functools import cached_property
 
 from gsp_fd.common.errors import driver_error, search_error
 from gsp_fd.common.spelling import near_miss
-from gsp_fd.fd_integration.language.aliases import alias_tokens
+from gsp_fd.fd_integration.language.aliases import ALIASES, DEFAULT_ALIAS, alias_tokens
 from gsp_fd.fd_integration.language.features import EVALUATOR, AnyType, Component, EnumType
 from gsp_fd.fd_integration.language.registry import FEATURES, check_search, is_learned
 from gsp_fd.fd_integration.language.syntax import Call, Let, ListNode, Literal, Node, parse, to_text
@@ -71,8 +71,8 @@ class CheckedSearch:
 
     @cached_property
     def wants_ground(self) -> bool:
-        """Whether some feature is faster on the ground task, where that is small."""
-        return any(component.feature.wants_ground for component in self.components())
+        """Whether the search is faster on the ground task, where that is small; a learned one is on the lifted task."""
+        return not self.learned and any(component.feature.wants_ground for component in self.components())
 
     @cached_property
     def learned(self) -> bool:
@@ -97,8 +97,21 @@ def check_combinations(options: Options) -> None:
         raise driver_error("--debug stands for --build=debug --validate: do not give both --debug and --build")
 
 
+def chosen_alias(options: Options) -> str | None:
+    """The alias to run: the one that was given, or without any search the default."""
+    if options.alias is None and not options.search_tokens:
+        return DEFAULT_ALIAS
+    return options.alias
+
+
+def without_model(options: Options) -> Options:
+    """The options for a task that no model can be used for: with the alias that their alias has for this."""
+    alias = ALIASES[chosen_alias(options) or ""]
+    return replace(options.with_model(None), alias=alias.without_model)
+
+
 def configurations(options: Options) -> list[CheckedSearch]:
-    """Every search the options may lead to: one, or one for unit costs and one for other costs."""
+    """Every search the options may lead to: which one it is may depend on the costs of the task."""
     tokens = _tokens(options)
     if any(token in SELECTORS for token in tokens):
         return [configuration(options, unit_cost) for unit_cost in (True, False)]
@@ -141,7 +154,8 @@ def _literal(value: str | int, expected: AnyType) -> Literal:
 
 
 def _tokens(options: Options) -> list[str]:
-    return alias_tokens(options.alias) if options.alias is not None else options.search_tokens
+    alias = chosen_alias(options)
+    return options.search_tokens if alias is None else alias_tokens(alias)
 
 
 def _select(tokens: Sequence[str], unit_cost: bool) -> list[str]:
@@ -181,8 +195,7 @@ def _search_text(tokens: Sequence[str], options: Options) -> str:
             raise search_error(f"{name} '{value}' should be NAME=DEFINITION, as in h=ff()")
     if search is None and not heuristics:
         raise driver_error(
-            "no search given: add for example --heuristic hff --search wastar, --alias lama-first, "
-            'or --search "eager_greedy([ff()])"'
+            "no search given: add --search or --heuristic to the definitions of evaluators, or leave all of them out"
         )
     return _with_definitions(definitions, _main_search(search, heuristics, options))
 

@@ -7,7 +7,7 @@ sides of the files; ``--search`` is a flag before them and takes a search after 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +105,11 @@ class Options:
         """Options that stand for parameters of the search language; also those of learned heuristics, or not."""
         names = (*SEARCH_PARAMETERS, *(LEARNED_PARAMETERS if learned else ()))
         return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def with_model(self, model: str | None) -> Options:
+        """The same options with another model; without one, also without what is only for models."""
+        others: dict[str, Any] = dict.fromkeys(LEARNED_PARAMETERS) if model is None else {}
+        return replace(self, **{**others, "model": model})
 
     def forwarded(self, learned: bool) -> list[str]:
         """The same as arguments for another run of this planner."""
@@ -204,7 +209,7 @@ GROUPS: dict[str, list[Option]] = {
         ),
     ],
     "Learned heuristics": [
-        Option(("--model",), "model", "model file, name of a shipped model, or auto", "MODEL", _text),
+        Option(("--model",), "model", "name (see gsp-models list), file, run of gsp-train, or auto", "MODEL", _text),
         Option(("--device",), "device", "cpu, cuda or auto", "DEVICE", _choice("cpu", "cuda", "auto")),
         Option(("--threads",), "threads", "threads of the network (default 1)", "N", _number(1)),
         Option(("--symmetry",), "symmetry", "none or objects", "KIND", _choice("none", "objects")),

@@ -11,7 +11,7 @@ from typing import Any
 
 from gsp_fd import _core
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.fd_integration.language.context import Context, IteratedSpec, SearchSpec
+from gsp_fd.fd_integration.language.context import UNLIMITED_SECONDS, Context, IteratedSpec, SearchSpec
 from gsp_fd.fd_integration.language.features import Component
 from gsp_fd.fd_integration.language.syntax import MAX_INT
 from gsp_fd.fd_integration.run.interrupts import Interrupts
@@ -53,13 +53,15 @@ class Run:
     best: Plan | None = None
     statistics: Statistics = field(default_factory=Statistics)
     _searched_bound: int = MAX_INT
+    _slice_end: float = math.inf
+    """When the phase under way has used its share of the time."""
 
     def execute(self, component: Component) -> int:
         """Run a search to its end and print everything that belongs to it, down to the peak memory's line."""
         start = time.process_time()
         spec = self.build(component)
         iterated = isinstance(spec, IteratedSpec)
-        if self.plans is not None and iterated:
+        if self.plans is not None and iterated and spec.numbered:
             self.plans.numbered = True
         verdict = self.iterate(spec, MAX_INT) if iterated else self.single(spec, MAX_INT)
         stamp = self.log.stamp()
@@ -96,9 +98,10 @@ class Run:
         bound = self._searched_bound = min(bound, spec.bound)
         self.announce(spec, bound)
         left = self.deadline.left()
+        own = min(spec.max_time, self._slice_end - time.process_time())
         # Where both limits are the same, the one from outside the search counts.
-        outer_limit = left is not None and left <= spec.max_time
-        max_time = max(0.0, left if outer_limit and left is not None else spec.max_time)
+        outer_limit = left is not None and left <= own
+        max_time = max(0.0, left if outer_limit and left is not None else own)
         native_log = self.interrupts.deferred(self.log.native) if spec.verbosity != "silent" else None
         start = time.process_time()
         space = self.context.new_space()
@@ -118,7 +121,7 @@ class Run:
                 cost_type=spec.cost_type,
                 bound=None if bound == MAX_INT else bound,
                 max_time=None if math.isinf(max_time) else max_time,
-                max_expansions=self.expansions_left(),
+                max_expansions=self.expansions_left(spec),
                 max_memory_kb=self.deadline.memory_kb(),
                 batch_size=spec.batch_size,
                 randomize_successors=spec.randomize_successors,
@@ -144,10 +147,12 @@ class Run:
             kind = f"best first search {'with' if spec.reopen_closed else 'without'} reopening closed nodes"
         self.log.search(f"Conducting {kind}, (real) bound = {bound}")
 
-    def expansions_left(self) -> int | None:
+    def expansions_left(self, spec: SearchSpec) -> int | None:
+        own = None if spec.max_expansions == MAX_INT else spec.max_expansions
         if self.max_expansions is None:
-            return None
-        return max(0, self.max_expansions - self.statistics.expanded)
+            return own
+        left = max(0, self.max_expansions - self.statistics.expanded)
+        return left if own is None else min(left, own)
 
     def verdict(self, result: _core.SearchResult, bound: int, outer_limit: bool) -> str:
         """How the search ended, and the line that says so."""
@@ -214,7 +219,7 @@ class Run:
         best_before = self.best
         verdict, index = "failed", 0
         while True:
-            verdict = self.phase(spec.phases[min(index, len(spec.phases) - 1)], spec, bound)
+            verdict = self.phase(min(index, len(spec.phases) - 1), spec, bound)
             if verdict == "bounded" and self._searched_bound < bound:
                 verdict = "failed"  # the phase looked only at a part of what this iteration looks for
             index += 1
@@ -233,21 +238,36 @@ class Run:
             return "solved"
         return verdict
 
-    def phase(self, component: Component, spec: IteratedSpec, bound: int) -> str:
+    def phase(self, index: int, spec: IteratedSpec, bound: int) -> str:
         from gsp_fd.task import LimitReached
 
         # Evaluators belong to one search at a time: each phase gets its own.
         self.context = self.context.fresh()
         try:
-            built = self.build(component)
+            built = self.build(spec.phases[index])
         except LimitReached as error:
             return self.say(error.reason, f"{error.reason.capitalize()} limit reached. Abort search.")
-        self.log.search(f"Starting search: {built.description}")
         limit = bound if spec.pass_bound else MAX_INT
-        verdict = self.iterate(built, limit) if isinstance(built, IteratedSpec) else self.single(built, limit)
+        with self.time_slice(spec, index) as seconds:
+            limited = "" if seconds is None else f", for up to {seconds:.1f}s"
+            self.log.search(f"Starting search: {built.description}{limited}")
+            verdict = self.iterate(built, limit) if isinstance(built, IteratedSpec) else self.single(built, limit)
         if self.best is not None:
             self.log.search(f"Best solution cost so far: {self.best.cost}")
         return verdict
+
+    @contextmanager
+    def time_slice(self, spec: IteratedSpec, index: int) -> Iterator[float | None]:
+        """Limits a phase to its share of the time, if it has one: CPU seconds."""
+        seconds, before = None, self._slice_end
+        if index < len(spec.shares):
+            left = self.deadline.left()
+            seconds = spec.shares[index] * (UNLIMITED_SECONDS if left is None else left)
+            self._slice_end = min(before, time.process_time() + seconds)
+        try:
+            yield seconds
+        finally:
+            self._slice_end = before
 
     def stops(self, verdict: str, spec: IteratedSpec, bound: int, *, last: bool) -> bool:
         """Whether the iteration ends after a phase, with the line that says why."""
