@@ -32,6 +32,8 @@ class SearchSpec:
     f_eval: _core.Evaluator | None = None
     """Reports jumps of f (A*), for the "until last jump" statistics."""
     preferred: tuple[_core.Heuristic, ...] = ()
+    dead_ends: _core.Heuristic | None = None
+    """Finds dead ends and orders nothing."""
     lazy: bool = False
     reopen_closed: bool = False
     randomize_successors: bool = False

@@ -22,7 +22,7 @@ from gsp_fd.fd_integration.language.features import (
     EnumType,
     Feature,
 )
-from gsp_fd.fd_integration.language.learned import GSP, LEARNED_ALGORITHMS
+from gsp_fd.fd_integration.language.learned import GSP, LEARNED_ALGORITHMS, PATH_EVALUATORS
 from gsp_fd.fd_integration.language.syntax import Source, called_names, parse
 
 _GROUPS = {
@@ -42,6 +42,7 @@ _ROWS = (
     *HEURISTICS,
     GSP,
     *EXPRESSIONS,
+    *PATH_EVALUATORS,
     *COST_ADJUSTMENTS,
     *OPEN_LISTS,
     *PRUNING_METHODS,

@@ -116,6 +116,7 @@ class Run:
                 spec.open_list,
                 f_eval=spec.f_eval,
                 preferred=list(spec.preferred),
+                dead_ends=spec.dead_ends,
                 lazy=spec.lazy,
                 reopen_closed=spec.reopen_closed,
                 cost_type=spec.cost_type,
