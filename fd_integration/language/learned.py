@@ -58,12 +58,15 @@ GSP = Feature(
     short_names=("gsp",),
 )
 
+_PAIRS = "best first search over state-action pairs"
 _EVAL = Parameter("eval", EVALUATOR, None, "learned evaluator")
 _EVALS = Parameter("evals", EVALUATORS, None, "evaluators, each with an open list of its own")
 
 
 def _policy(context: Context, values: dict[str, Any]) -> SearchSpec:
-    return search_spec(context, values, _core.DepthFirstOpenList(values["eval"]), lazy=True)
+    return search_spec(
+        context, values, _core.DepthFirstOpenList(values["eval"]), lazy=True, kind="greedy policy search"
+    )
 
 
 def _open_lists(keys: list[_core.Evaluator]) -> _core.OpenList:
@@ -74,11 +77,11 @@ def _open_lists(keys: list[_core.Evaluator]) -> _core.OpenList:
 def _wastar(context: Context, values: dict[str, Any]) -> SearchSpec:
     weight = values["w"]
     keys = [_core.sum([_core.g(), _core.weight(evaluator, weight)]) for evaluator in values["evals"]]
-    return search_spec(context, values, _open_lists(keys), lazy=True)
+    return search_spec(context, values, _open_lists(keys), lazy=True, kind=_PAIRS)
 
 
 def _gbfs(context: Context, values: dict[str, Any]) -> SearchSpec:
-    return search_spec(context, values, _open_lists(values["evals"]), lazy=True)
+    return search_spec(context, values, _open_lists(values["evals"]), lazy=True, kind=_PAIRS)
 
 
 LEARNED_ALGORITHMS = (
