@@ -3,8 +3,8 @@
     python scripts/bench_improve.py BENCHMARKS/ipc2023-learning [DOMAIN ...] [--problems easy/p20 ...]
         [--search "policy(gsp())"] [--search-time 120] [--seconds 30]
 
-Plans come from a search, by default the greedy policy of the shipped model; lazy_greedy([goalcount()]) makes bad ones. The best
-known costs are the smaller ones of upper_bounds.json and upper_bounds_from_ipc_planners.json.
+Plans come from a search, by default the greedy policy of the shipped model; lazy_greedy([goalcount()]) makes bad ones.
+The best known costs are the smaller ones of upper_bounds.json and upper_bounds_from_ipc_planners.json.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ ROW = "{:12} {:11} {:>6} {:>6} {:>7} {:>7} {:>6} {:>6} {:>8}  {}"
 def best_known(benchmarks: Path) -> dict[str, int]:
     """The smaller cost of the two files, by the path of the problem."""
     files = [benchmarks / name for name in ("upper_bounds.json", "upper_bounds_from_ipc_planners.json")]
-    tables = [json.loads(file.read_text()) for file in files]
-    names = {name for table in tables for name in table}
-    return {name: min(table[name] for table in tables if name in table) for name in names}
+    best: dict[str, int] = {}
+    for file in files:
+        for name, cost in json.loads(file.read_text()).items():
+            if cost is not None:
+                best[name] = min(cost, best.get(name, cost))
+    return best
 
 
 def improve(domain: Path, problem: str, options: argparse.Namespace, best: int) -> tuple[float, float, float] | None:

@@ -66,12 +66,9 @@ class Run:
         if self.plans is not None and iterated:
             self.plans.numbered = True
         verdict = self.iterate(spec, MAX_INT) if iterated else self.single(spec, MAX_INT)
-        if (
-            self.improve_seconds > 0
-            and verdict != "interrupted"
-            and self.improve(self.improve_seconds) == "interrupted"
-        ):
-            verdict = "interrupted" if self.interrupts.signal is not None else "time"
+        if self.improve_seconds > 0 and verdict != "interrupted":
+            self.improve(self.improve_seconds)
+            verdict = verdict if self.interrupts.signal is None else "interrupted"
         stamp = self.log.stamp()
         if iterated:
             self.log.search(f"Actual search time: {time.process_time() - start:.6f}s")
