@@ -28,6 +28,8 @@ class SearchSpec:
     """One best-first search, ready for the native loop."""
 
     description: str
+    kind: str | None = None
+    """What it is called in the log, where "(lazy) best first search" says too little."""
     open_list: _core.OpenList
     f_eval: _core.Evaluator | None = None
     """Reports jumps of f (A*), for the "until last jump" statistics."""

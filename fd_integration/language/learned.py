@@ -125,15 +125,20 @@ PATH_EVALUATORS = (
 _EVALS = Parameter("evals", EVALUATORS, None, "evaluators, each with an open list of its own")
 
 
-def _pair_search(context: Context, values: dict[str, Any], open_list: _core.OpenList) -> SearchSpec:
+def _pair_search(
+    context: Context,
+    values: dict[str, Any],
+    open_list: _core.OpenList,
+    kind: str = "best first search over state-action pairs",
+) -> SearchSpec:
     dead_ends = values["dead_ends"]
     if dead_ends is not None:
         dead_ends = _heuristic(dead_ends, "dead_ends")
-    return search_spec(context, values, open_list, lazy=True, dead_ends=dead_ends)
+    return search_spec(context, values, open_list, lazy=True, dead_ends=dead_ends, kind=kind)
 
 
 def _policy(context: Context, values: dict[str, Any]) -> SearchSpec:
-    return _pair_search(context, values, _core.DepthFirstOpenList(values["eval"]))
+    return _pair_search(context, values, _core.DepthFirstOpenList(values["eval"]), "greedy policy search")
 
 
 def _open_lists(keys: list[_core.Evaluator]) -> _core.OpenList:

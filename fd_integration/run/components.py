@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 from signal import SIGABRT, SIGKILL, SIGXCPU
 from typing import TYPE_CHECKING
@@ -234,7 +235,7 @@ class Components:
         if len(self.searches) > 1:
             chosen = configuration(options, context.new_space().unit_cost)
             log.search(f"Chosen for the costs of this task: {chosen.text}")
-        run = Run(context, log, self.plans, deadline, self.interrupts, options.max_expansions)
+        run = Run(context, log, self.plans, deadline, self.interrupts, options.max_expansions, options.improve or 0.0)
         try:
             return self.interrupts.deferred(run.execute)(chosen.component)
         except _core.CoreInputError as error:
@@ -281,7 +282,7 @@ class Components:
         self.log.info(f"validate command line string: {shlex.join([val, *files])}")
         if limits.time == 0:
             raise LimitReached("time")
-        command = limited([val, *files], limits.time, limits.memory)
+        command = limited([val, *files], None if limits.time is None else ceil(limits.time), limits.memory)
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         except OSError as error:

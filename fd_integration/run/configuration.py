@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 
 from gsp_fd.common.errors import driver_error, search_error
@@ -235,7 +236,9 @@ def _short_search(name: str, heuristics: Sequence[str], options: Options) -> str
     if any(map(is_learned, evaluators)):
         short = PAIR_SEARCHES.get(name, short)
     elif options.weight is not None and options.weight != int(options.weight):
-        raise driver_error(f"--weight {options.weight:g} is only for learned heuristics; others take whole numbers")
+        raise driver_error(
+            f"--weight {_decimal(options.weight)} is only for learned heuristics; others take whole numbers"
+        )
     if options.weight is not None and not short.weighted:
         weighted = " and ".join(other for other, row in SHORT_SEARCHES.items() if row.weighted)
         raise driver_error(f"--weight is for {weighted}, not for {name}")
@@ -245,7 +248,7 @@ def _short_search(name: str, heuristics: Sequence[str], options: Options) -> str
         if options.preferred:
             raise driver_error(f"{name} does not use preferred operators")
         return f"{short.algorithm}({evaluators[0]})"
-    weight = f", w={DEFAULT_WEIGHT if options.weight is None else options.weight:g}" if short.weighted else ""
+    weight = f", w={_decimal(DEFAULT_WEIGHT if options.weight is None else options.weight)}" if short.weighted else ""
     if not options.preferred:
         return f"{short.algorithm}([{', '.join(evaluators)}]{weight})"
     _check_preferred(evaluators)
@@ -253,6 +256,11 @@ def _short_search(name: str, heuristics: Sequence[str], options: Options) -> str
     listed = f"[{', '.join(names)}]"
     text = f"{short.algorithm}({listed}, preferred={listed}{weight})"
     return _with_definitions(list(zip(names, evaluators, strict=True)), text)
+
+
+def _decimal(number: float) -> str:
+    """A number as the search language writes it: all of its digits and no exponent."""
+    return str(int(number)) if number == int(number) else f"{Decimal(repr(number)):f}"
 
 
 def _short_heuristic(value: str) -> str:

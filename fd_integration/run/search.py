@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,11 +50,15 @@ class Run:
     deadline: Deadline
     interrupts: Interrupts = field(default_factory=Interrupts)
     max_expansions: int | None = None
+    improve_seconds: float = 0.0
+    """How long the plan of a search is improved afterwards, see :meth:`improve`; 0 for not at all."""
     best: Plan | None = None
     statistics: Statistics = field(default_factory=Statistics)
     _searched_bound: int = MAX_INT
     _slice_end: float = math.inf
     """When the phase under way has used its share of the time."""
+    _unit_cost: bool = True
+    _validation_seconds: float = 0.0
 
     def execute(self, component: Component) -> int:
         """Run a search to its end and print everything that belongs to it, down to the peak memory's line."""
@@ -64,6 +68,9 @@ class Run:
         if self.plans is not None and iterated and spec.numbered:
             self.plans.numbered = True
         verdict = self.iterate(spec, MAX_INT) if iterated else self.single(spec, MAX_INT)
+        if self.improve_seconds > 0 and verdict != "interrupted":
+            self.improve(self.improve_seconds)
+            verdict = verdict if self.interrupts.signal is None else "interrupted"
         stamp = self.log.stamp()
         if iterated:
             self.log.search(f"Actual search time: {time.process_time() - start:.6f}s")
@@ -143,8 +150,8 @@ class Run:
 
     def announce(self, spec: SearchSpec, bound: int) -> None:
         self.log.start_phase()
-        kind = "lazy best first search"
-        if not spec.lazy:
+        kind = spec.kind or "lazy best first search"
+        if spec.kind is None and not spec.lazy:
             kind = f"best first search {'with' if spec.reopen_closed else 'without'} reopening closed nodes"
         self.log.search(f"Conducting {kind}, (real) bound = {bound}")
 
@@ -194,22 +201,74 @@ class Run:
 
     def accept(self, result: _core.SearchResult, space: _core.StateSpace) -> None:
         """Validate a plan, print it, and write it if it is cheaper than any before."""
-        actions = tuple(space.operator_name(op) for op in result.plan)
+        plan = self.validated([space.operator_name(op) for op in result.plan], result.plan_cost)
+        for line in plan_lines(plan.actions, [space.cost(op) for op in result.plan]):
+            self.log.line(line)
+        self.tell(plan)
+        self._unit_cost = space.unit_cost
+        if self.best is None or plan.cost < self.best.cost:
+            self.save(plan)
+
+    def validated(self, names: Sequence[str], cost: int) -> Plan:
+        """The plan, if it is right and costs what was counted."""
+        start = time.process_time()
+        actions = tuple(names)
         verdict = self.context.task.validate(actions)
         if not verdict.valid:
             where = "at its end" if verdict.step is None else f"at step {verdict.step + 1}"
             raise InvalidPlanError(f"the plan of the search is wrong {where}: {verdict.reason}")
-        if verdict.cost != result.plan_cost:
-            raise InvalidPlanError(f"the plan costs {verdict.cost}, but the search counted {result.plan_cost}")
-        for line in plan_lines(actions, [space.cost(op) for op in result.plan]):
-            self.log.line(line)
+        if verdict.cost != cost:
+            raise InvalidPlanError(f"the plan costs {verdict.cost}, but the search counted {cost}")
+        self._validation_seconds = time.process_time() - start
+        return Plan(actions, verdict.cost)
+
+    def tell(self, plan: Plan) -> None:
         stamp = self.log.stamp()
-        self.log.search(f"Plan length: {len(actions)} step(s).", stamp)
-        self.log.search(f"Plan cost: {verdict.cost}", stamp)
-        if self.best is None or verdict.cost < self.best.cost:
-            self.best = Plan(actions, verdict.cost)
-            if self.plans is not None:
-                self.plans.save(actions, verdict.cost, space.unit_cost)
+        self.log.search(f"Plan length: {len(plan.actions)} step(s).", stamp)
+        self.log.search(f"Plan cost: {plan.cost}", stamp)
+
+    def save(self, plan: Plan) -> None:
+        self.best = plan
+        if self.plans is not None:
+            self.plans.save(plan.actions, plan.cost, self._unit_cost)
+
+    # Better plans from the best one
+
+    def improve(self, seconds: float = math.inf) -> str:
+        """Make the best plan better, until nothing helps any more or the time is used up; without a plan, do nothing.
+
+        Every better plan is validated, told in the log and written like a plan of a search; among numbered plans, only
+        if it is cheaper and not just shorter. Returns ``done``, ``time``, ``memory`` or ``interrupted``.
+        """
+        if self.best is None:
+            return "done"
+        first, task = self.best, self.context.task
+        left = self.deadline.left()
+        if left is not None:
+            seconds = min(seconds, left - 2 * self._validation_seconds)
+        self.interrupts.set_alarm(None)
+        with self.last_resort():
+            status = self.interrupts.allowed(_core.improve_plan)(
+                task.native_lifted() if task.is_lifted else task.ground(),
+                first.actions,
+                self.interrupts.deferred(self.improved),
+                max_time=None if math.isinf(seconds) else max(0.0, seconds),
+                max_memory_kb=self.deadline.memory_kb(),
+            )
+        if self.best is not first:
+            self.tell(self.best)
+        return status
+
+    def improved(self, method: str, actions: list[str], cost: int, seconds: float) -> None:
+        """Take a better plan from the native core."""
+        assert self.best is not None
+        before, plan = self.best, self.validated(actions, cost)
+        steps = f"{len(before.actions)} -> {len(plan.actions)} steps, cost {before.cost} -> {plan.cost}"
+        self.log.search(f"Plan improved: {steps}, by {method}, {seconds:.2f}s")
+        if plan.cost < before.cost or self.plans is None or not self.plans.numbered:
+            self.save(plan)
+        else:
+            self.best = plan
 
     # Several searches
 
