@@ -1,4 +1,4 @@
-# make plan: set up the planner, plan an example with GSP, show hFF beside it.   make test: set up everything the tests need and run all checks.
+# make plan: set up the planner, plan an example, show its policy beside hFF.   make test: set up everything the tests need and run all checks.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +12,7 @@ SANITIZED := build/sanitize
 
 .PHONY: plan test check sanitize clean
 plan: $(VENV)/.planner
-	$(BIN)/gsp-plan $(EXAMPLE) --heuristic gsp --search policy
+	$(BIN)/gsp-plan $(EXAMPLE)
 	$(BIN)/gsp-plan $(EXAMPLE) --compare gsp-policy,hff-wastar
 
 test: check

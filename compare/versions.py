@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib import metadata
-from pathlib import Path
 
 from gsp_fd import __version__
 from gsp_fd.common.processes import fast_downward_command
@@ -31,12 +30,11 @@ def versions(configurations: Sequence[Configuration]) -> dict[str, str]:
 
 
 def _models(model: str) -> dict[str, str]:
-    from gsp_fd.model import shipped_models
+    from gsp_fd.model_library import AUTO, installed_models, named_model
 
-    files = [file for file in shipped_models() if model in ("auto", file.stem)]
-    if Path(model).is_file():
-        files = [Path(model)]
-    return {f"model {file.stem}": sha256(file.read_bytes()).hexdigest()[:12] for file in files}
+    # Of two models with one name it is the first that is used: it has the last word.
+    files = [named.path for named in reversed(installed_models())] if model == AUTO else [named_model(model)]
+    return {f"model {file.stem}": sha256(file.read_bytes()).hexdigest()[:12] for file in files if file.is_file()}
 
 
 def _fast_downward_version() -> str:

@@ -8,20 +8,20 @@ from gsp_fd.fd_integration.run.options import GROUPS, Option
 
 EXAMPLES = (
     (
-        "Find a plan with GSP and the shipped model for the domain",
-        "domain.pddl problem.pddl --heuristic gsp --search policy",
+        "Find a good plan: with a model that fits the domain if there is one, otherwise as LAMA does",
+        "domain.pddl problem.pddl",
     ),
+    ("The same with limits; the domain is found beside the problem", "problem.pddl --time-limit 5m --memory-limit 4g"),
+    ("The first plan only", "--alias gsp-first domain.pddl problem.pddl"),
+    ("Better and better plans, in sas_plan.1, sas_plan.2, …", "--alias gsp-anytime --time-limit 1m problem.pddl"),
+    ("Follow the greedy policy of the model, and do nothing else", "domain.pddl problem.pddl --search policy"),
     ("Find a plan with weighted A* and hFF", "domain.pddl problem.pddl --heuristic hff --search wastar"),
     (
-        "With a weight and limits; the domain is found beside the problem",
+        "With a weight and limits",
         "problem.pddl --heuristic hff --search wastar -w 3 --max-expansions 10000 --time-limit 5m --memory-limit 4g",
     ),
     ("Find an optimal plan", "domain.pddl problem.pddl --heuristic hmax --search astar"),
     ("Run a configuration by its name", "--alias lama-first domain.pddl problem.pddl"),
-    (
-        "Better and better plans, in sas_plan.1, sas_plan.2, …",
-        "--alias anytime-hff --time-limit 1m problem.pddl",
-    ),
     (
         "Fast Downward's search language",
         "domain.pddl problem.pddl --search 'let(h, ff(), eager_wastar([h], preferred=[h], w=2))'",
@@ -45,9 +45,12 @@ EXAMPLES = (
 _INTRODUCTION = """\
 Plan with learned heuristics (GSP), hFF and others behind Fast Downward's interface.
 
-FILES are a PDDL problem, a PDDL domain and a problem, or a SAS file. The log, the plan files and the exit
-codes are Fast Downward's. Every plan is checked by an independent validator before it is written, so
---validate also works without VAL: the log then says that our own validator was used."""
+FILES are a PDDL problem, a PDDL domain and a problem, or a SAS file; nothing else is needed. Without a search, or
+with --alias gsp, the planner looks for a model that fits (gsp-models list), follows its greedy policy for a part of
+the time, then searches with its Q-values and hFF together; where no model can be used, it searches as LAMA does.
+
+The log, the plan files and the exit codes are Fast Downward's. Every plan is checked by an independent validator
+before it is written, so --validate also works without VAL: the log then says that our own validator was used."""
 
 _WIDTH = 32
 

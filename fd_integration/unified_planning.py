@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from unified_planning.engines import (
     AnytimeGuarantee,
@@ -27,9 +27,9 @@ from unified_planning.model import ProblemKind
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.processes import main_code
+from gsp_fd.fd_integration.language.aliases import ALIASES
 
 AUTO = "auto"
-_WEIGHTS = (5, 3, 2, 1)
 _WITHOUT_MODEL = {"policy": "gbfs"}
 """What a search by its short name becomes without a model."""
 
@@ -65,24 +65,24 @@ def register(environment: Any = None, name: str = "gsp") -> None:
 
 
 class GSPEngine(PDDLAnytimePlanner):  # type: ignore[misc]
-    """Weighted A* (or another search) with a learned Q-function, or with hFF where no model fits the problem.
+    """What gsp-plan does by default, or another search; the log of a result says which model was used, or why none was.
 
-    :param model: an .onnx file, the name of a shipped model, ``auto`` for the shipped one that fits, None for hFF.
-    :param search: ``wastar``, ``gbfs``, ``policy`` or a search in Fast Downward's language.
-    :param weight: the weight of the heuristic in ``wastar`` (default 2).
+    :param model: name, .onnx file or run of gsp-train, ``auto`` for the one that fits if there is one, None for none.
+    :param search: None for the default; ``wastar``, ``gbfs``, ``policy`` or a search in Fast Downward's language.
+    :param weight: the weight of the heuristic in ``wastar`` (default 2); alone it means ``wastar``.
     :param batch_size: how many open nodes are evaluated together (default 1).
     """
 
     def __init__(
         self,
         model: str | None = AUTO,
-        search: str = "wastar",
+        search: str | None = None,
         weight: float | None = None,
         batch_size: int | None = None,
     ) -> None:
         super().__init__()
         self._model = model
-        self._search = search
+        self._search = "wastar" if search is None and weight is not None else search
         self._weight = weight
         self._batch_size = batch_size
 
@@ -101,7 +101,7 @@ class GSPEngine(PDDLAnytimePlanner):  # type: ignore[misc]
             website="",
             license="MIT",
             short_description="A planner with learned heuristics behind Fast Downward's interface.",
-            long_description="Searches with a Q-function learned for the domain, or with hFF where there is none.",
+            long_description="Plans with a Q-function learned for the domain, or as LAMA does where there is none.",
         )
 
     @staticmethod
@@ -148,37 +148,40 @@ class GSPEngine(PDDLAnytimePlanner):  # type: ignore[misc]
         return self._command([domain_filename, problem_filename], plan_filename, anytime=True)
 
     def _command(self, files: Sequence[str], plan: str, *, anytime: bool) -> list[str]:
-        model, note = self._fitting_model(Path(files[0]), Path(files[1]))
+        if anytime and not _is_expression(self._search):
+            search, model, note = self._default("gsp-anytime")
+        elif self._search is None:
+            search, model, note = self._default("gsp")
+        else:
+            model, note = self._fitting_model(self._search, Path(files[0]), Path(files[1]))
+            search = self._named_search(self._search, model)
         options = [] if self._batch_size is None else ["--batch-size", str(self._batch_size)]
         if model is not None:
             options += ["--model", str(model)]
-        search = self._anytime_search(model) if anytime else self._oneshot_search(model)
         return [sys.executable, "-c", _START, note, "--plan-file", plan, *files, *search, *options]
 
-    def _fitting_model(self, domain: Path, problem: Path) -> tuple[str | None, str]:
+    def _default(self, alias: str) -> tuple[list[str], str | None, str]:
+        """An alias that finds a model itself, and says so; its options, the model, and a line for the log."""
+        if self._model is None:
+            return ["--alias", ALIASES[alias].without_model], None, "No model was asked for."
+        return ["--alias", alias], self._model, f"Model: {self._model}"
+
+    def _fitting_model(self, search: str, domain: Path, problem: Path) -> tuple[str | None, str]:
         """The model to use, if any, and a line for the log that says why."""
-        if self._model is None or (_is_expression(self._search) and "gsp" not in self._search.lower()):
-            return None, "No learned heuristic was asked for."
+        if self._model is None or (_is_expression(search) and "gsp" not in search.lower()):
+            return None, "No model was asked for."
         if self._model != AUTO:
             return self._model, f"Model: {self._model}"
         reason = _why_no_model_fits(domain, problem)
-        return (AUTO, "Model: the shipped one that fits.") if reason is None else (None, f"Using hFF: {reason}")
+        return (AUTO, "Model: the one that fits.") if reason is None else (None, f"Using hFF: {reason}")
 
-    def _oneshot_search(self, model: str | None) -> list[str]:
-        if _is_expression(self._search):
-            return ["--search", self._search]
+    def _named_search(self, search: str, model: str | None) -> list[str]:
+        if _is_expression(search):
+            return ["--search", search]
         weight = [] if self._weight is None else ["--weight", f"{self._weight:g}"]
         if model is None:
-            return ["--heuristic", "hff", "--search", _WITHOUT_MODEL.get(self._search, self._search), *weight]
-        return ["--heuristic", "gsp", "--search", self._search, *weight]
-
-    def _anytime_search(self, model: str | None) -> list[str]:
-        if _is_expression(self._search):
-            return ["--search", self._search]
-        if model is None:
-            return ["--alias", "anytime-hff"]
-        phases = ", ".join(f"gsp_wastar([gsp()], w={weight})" for weight in _WEIGHTS)
-        return ["--search", f"iterated([policy(gsp()), {phases}], repeat_last=true, continue_on_fail=true)"]
+            return ["--heuristic", "hff", "--search", _WITHOUT_MODEL.get(search, search), *weight]
+        return ["--heuristic", "gsp", "--search", search, *weight]
 
     # What it says
 
@@ -205,13 +208,13 @@ class GSPEngine(PDDLAnytimePlanner):  # type: ignore[misc]
         return f"({plan_line.rpartition('(')[0].strip()})"
 
 
-def _is_expression(search: str) -> bool:
-    return "(" in search
+def _is_expression(search: str | None) -> TypeGuard[str]:
+    return search is not None and "(" in search
 
 
 def _why_no_model_fits(domain_file: Path, problem_file: Path) -> str | None:
-    """None if a shipped model can be used for the task, otherwise the reason."""
-    from gsp_fd.model import find_model
+    """None if some model can be used for the task, otherwise the reason."""
+    from gsp_fd.model_library import find_model
     from gsp_fd.pddl import LiftedTask, lifted_task, read_domain, read_problem
 
     try:

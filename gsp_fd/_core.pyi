@@ -231,6 +231,14 @@ def sum(evaluators: Sequence[Evaluator]) -> Evaluator: ...
 
 def max(evaluators: Sequence[Evaluator]) -> Evaluator: ...
 
+def depth() -> Evaluator: ...
+
+def regret(q: Heuristic) -> Evaluator: ...
+
+def levin(q: Heuristic, temperature: float) -> Evaluator: ...
+
+def phs(q: Heuristic, h: Evaluator, temperature: float, star: bool) -> Evaluator: ...
+
 class OpenList:
     pass
 
@@ -300,9 +308,14 @@ class SearchResult:
     @property
     def bytes_per_state(self) -> float: ...
 
-def search(space: StateSpace, open_list: OpenList, *, f_eval: Evaluator | None = None, preferred: Sequence[Heuristic] = [], lazy: bool = False, reopen_closed: bool = False, cost_type: str = 'normal', bound: int | None = None, max_time: float | None = None, max_expansions: int | None = None, max_memory_kb: int | None = None, batch_size: int = 1, randomize_successors: bool = False, preferred_successors_first: bool = False, random_seed: int = 0, log: Callable[[str], object] | None = None, progress: Callable[[int, int, float], object] | None = None) -> SearchResult:
+def search(space: StateSpace, open_list: OpenList, *, f_eval: Evaluator | None = None, preferred: Sequence[Heuristic] = [], dead_ends: Heuristic | None = None, lazy: bool = False, reopen_closed: bool = False, cost_type: str = 'normal', bound: int | None = None, max_time: float | None = None, max_expansions: int | None = None, max_memory_kb: int | None = None, batch_size: int = 1, randomize_successors: bool = False, preferred_successors_first: bool = False, random_seed: int = 0, log: Callable[[str], object] | None = None, progress: Callable[[int, int, float], object] | None = None) -> SearchResult:
     """
     Best-first search from the initial state of a space that has only that state.
+    """
+
+def improve_plan(task: GroundTask | LiftedTask, plan: Sequence[str], found: Callable[[str, list[str], int, float], object], *, max_time: float | None = None, max_memory_kb: int | None = None, max_states: int = 2000000, random_seed: int = 0) -> str:
+    """
+    Calls found(method, actions, cost, seconds) with better and better plans, given and returned as names of operators, until nothing helps any more ('done') or at a limit ('time', 'memory', 'interrupted').
     """
 
 def set_last_resort(seconds: float, exit_code: int) -> None:

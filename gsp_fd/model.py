@@ -9,11 +9,9 @@ from typing import Any
 from gsp_fd import _core
 from gsp_fd.common.errors import search_error
 from gsp_fd.inference import Backend, Device, OnnxSession, backend_of
-from gsp_fd.model_format import ModelMetadata, fit_problems, metadata_of, read_metadata, read_model
+from gsp_fd.model_format import ModelMetadata, fit_problems, metadata_of, read_model
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task
-
-SHIPPED_MODELS = Path(__file__).parent / "models"
 
 
 class Model:
@@ -115,35 +113,3 @@ def relation_specs(metadata: ModelMetadata, task: LiftedTask) -> list[tuple[str,
         return kind, names.index(symbol) if symbol in names else -1
 
     return [(*spec(name), columns) for name, columns in metadata.relations]
-
-
-def find_model(name: str, task: LiftedTask) -> Path:
-    """A model file: a path, the name of a shipped model, or ``auto`` for the shipped one that fits the task."""
-    if name == "auto":
-        return _fitting_model(task)
-    path = Path(name)
-    if path.exists() or path.suffix == ".onnx":
-        return path
-    shipped = SHIPPED_MODELS / f"{name}.onnx"
-    if shipped.exists():
-        return shipped
-    raise search_error(f"there is no model '{name}': give an .onnx file, auto, or one of {_names(shipped_models())}")
-
-
-def shipped_models() -> list[Path]:
-    """The models that come with the package."""
-    return sorted(SHIPPED_MODELS.glob("*.onnx"))
-
-
-def _names(paths: Sequence[Path]) -> str:
-    return ", ".join(path.stem for path in paths) or "(none is shipped)"
-
-
-def _fitting_model(task: LiftedTask) -> Path:
-    fitting = [path for path in shipped_models() if not task_fit_problems(read_metadata(path), task)]
-    if not fitting:
-        raise search_error(
-            f"no shipped model fits domain {task.domain_name} (there are {_names(shipped_models())}): "
-            "train one with gsp-train, or choose another heuristic"
-        )
-    return fitting[0]

@@ -30,7 +30,7 @@ from lab.environments import LocalEnvironment, SlurmEnvironment
 from lab.experiment import Experiment
 
 from gsp_fd.common.processes import fast_downward_command
-from gsp_fd.model import shipped_models
+from gsp_fd.model_library import installed_models
 
 SETTINGS = os.environ
 SLURM = SETTINGS.get("GSP_LAB_SLURM")
@@ -77,7 +77,7 @@ def algorithms() -> dict[str, tuple[list[str], list[str]]]:
     result = {"wastar-hff": (ours, HFF)}
     if theirs := fast_downward_command():
         result["fd-wastar-hff"] = (theirs, HFF)
-    if (model := SETTINGS.get("GSP_MODEL")) or shipped_models():
+    if (model := SETTINGS.get("GSP_MODEL")) or installed_models():
         learned = ["--heuristic", "gsp", "--model", model or "auto"]
         result["gsp-wastar"] = (ours, [*learned, "--search", "wastar", "-w", "2"])
         result["gsp-policy"] = (ours, [*learned, "--search", "policy"])

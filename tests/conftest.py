@@ -19,6 +19,12 @@ hypothesis.settings.register_profile("tests", deadline=None, suppress_health_che
 hypothesis.settings.load_profile("tests")
 
 
+@pytest.fixture(autouse=True)
+def no_models_of_the_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests see shipped models only, whatever the person who runs them has added."""
+    monkeypatch.setenv("GSP_MODELS", str(tmp_path_factory.getbasetemp() / "no-models"))
+
+
 @pytest.fixture(scope="session")
 def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the unpacked benchmark archives: ``GSP_BENCHMARKS``, or unpacked for this session."""

@@ -143,7 +143,7 @@ def test_selection_by_costs() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 36, "no search given"),
+        (["--evaluator", "h=ff()"], 36, "no search given"),
         (["--search"], 33, "needs a value"),
         (["--evaluator", "--search", "astar(h)"], 33, "--evaluator needs a value"),
         (["--evaluator", "h", "--search", "astar(h)"], 33, "NAME=DEFINITION"),

@@ -14,12 +14,13 @@ import tasks
 from random_models import Batch, lifted_of, random_model
 
 from gsp_fd import _core as core
-from gsp_fd import model as model_module
+from gsp_fd import model_library
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.inference import NativeNetwork
-from gsp_fd.model import Model, find_model
+from gsp_fd.model import Model
+from gsp_fd.model_library import find_model
 from gsp_fd.task import Task
 
 onnx = pytest.importorskip("onnx", reason="the training extra is not installed")
@@ -151,7 +152,7 @@ def test_negative_goals_need_a_model_that_knows_them(files: Path) -> None:
 
 
 def test_names_of_shipped_models(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_module, "SHIPPED_MODELS", files)
+    monkeypatch.setattr(model_library, "SHIPPED_MODELS", files)
     assert find_model("tower", lifted_of(TOWER)) == files / "tower.onnx"
     assert find_model("auto", lifted_of(COURIER)) == files / "courier.onnx"
     assert find_model("auto", lifted_of(TOWER)) == files / "tower.onnx"
@@ -159,14 +160,14 @@ def test_names_of_shipped_models(files: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(InputError, match=r"no model 'rovers': .* blocks, courier, tower"):
         find_model("rovers", lifted_of(TOWER))
     lamps = tasks.load(tasks.LAMPS_DOMAIN, tasks.lamps(2))
-    with pytest.raises(InputError, match=r"no shipped model fits domain lamps .*blocks, courier, tower"):
+    with pytest.raises(InputError, match=r"no model fits: there is none for domain lamps, only blocks, courier, tower"):
         find_model("auto", lifted_of(lamps))
 
 
 def test_nothing_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_module, "SHIPPED_MODELS", tmp_path)
+    monkeypatch.setattr(model_library, "SHIPPED_MODELS", tmp_path)
     for name in ("auto", "tower"):
-        with pytest.raises(InputError, match="none is shipped") as caught:
+        with pytest.raises(InputError, match="none is installed") as caught:
             find_model(name, lifted_of(TOWER))
         assert caught.value.exit_code == ExitCode.SEARCH_INPUT_ERROR
 

@@ -25,7 +25,8 @@ from gsp_fd.common.errors import InputError
 from gsp_fd.fd_integration.tools import plugin_task
 from gsp_fd.generate import domain_text, generate
 from gsp_fd.inference import NativeNetwork, OnnxSession
-from gsp_fd.model import Model, find_model
+from gsp_fd.model import Model
+from gsp_fd.model_library import find_model
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task
 from gsp_fd.translator import translate, translator_available

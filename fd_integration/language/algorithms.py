@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gsp_fd import _core
-from gsp_fd.fd_integration.language.context import Context, IteratedSpec, SearchSpec
+from gsp_fd.fd_integration.language.context import UNLIMITED_SECONDS, Context, IteratedSpec, SearchSpec
 from gsp_fd.fd_integration.language.evaluators import COST_TYPES, EVALUATORS, VERBOSITY, labels
 from gsp_fd.fd_integration.language.features import (
     BOOL,
@@ -127,7 +127,7 @@ def _weighted_keys(values: Values) -> list[_core.Evaluator]:
 def search_spec(context: Context, values: Values, open_list: _core.OpenList, **options: Any) -> SearchSpec:
     """The search with the values of its common parameters."""
     options.setdefault("reopen_closed", values.get("reopen_closed", False))
-    for name in ("randomize_successors", "preferred_successors_first", "random_seed"):
+    for name in ("randomize_successors", "preferred_successors_first", "random_seed", "max_expansions"):
         if name in values:
             options[name] = values[name]
     return SearchSpec(
@@ -173,7 +173,21 @@ def _iterated(context: Context, values: Values) -> IteratedSpec:
     names = ("pass_bound", "repeat_last", "continue_on_fail", "continue_on_solve")
     return IteratedSpec(
         phases=tuple(values["algorithm_configs"]),
+        shares=tuple(values["shares"]),
         **{name: values[name] for name in (*names, "description", "bound", "max_time")},
+    )
+
+
+def _first_of(context: Context, values: Values) -> IteratedSpec:
+    return IteratedSpec(
+        phases=tuple(values["algorithm_configs"]),
+        shares=tuple(values["shares"]),
+        pass_bound=True,
+        repeat_last=False,
+        continue_on_fail=True,
+        continue_on_solve=False,
+        numbered=False,
+        **{name: values[name] for name in ("description", "bound", "max_time")},
     )
 
 
@@ -262,24 +276,39 @@ ALGORITHMS = (
     ),
 )
 
+_PHASES = Parameter(
+    "algorithm_configs", ListType(SEARCH_ALGORITHM, nonempty=True), None, "one search per phase", deferred=True
+)
+_SHARES = Parameter(
+    "shares",
+    ListType(Type("double", 0)),
+    "[]",
+    "parts of the time that is left when a phase starts (without a time limit: of "
+    f"{UNLIMITED_SECONDS / 60:g} minutes), for the phases in their order; those beyond the list may use all of it",
+)
+
 ITERATED = Feature(
     "iterated",
     SEARCH_ALGORITHM,
     "Iterated search",
     (
-        Parameter(
-            "algorithm_configs",
-            ListType(SEARCH_ALGORITHM, nonempty=True),
-            None,
-            "one search per phase",
-            deferred=True,
-        ),
+        _PHASES,
         Parameter("pass_bound", BOOL, "true", "phases only look for cheaper plans than the best so far"),
         Parameter("repeat_last", BOOL, "false", "repeat the last phase while it finds plans"),
         Parameter("continue_on_solve", BOOL, "true", "go on after a plan is found"),
         *_common("iterated"),
         Parameter("continue_on_fail", BOOL, "true", "go on after a phase that found no plan"),
+        _SHARES,
     ),
     _iterated,
     "Several searches one after another; plans are numbered and strictly cheaper each time.",
+)
+
+FIRST_OF = Feature(
+    "first_of",
+    SEARCH_ALGORITHM,
+    "First plan of several searches",
+    (_PHASES, _SHARES, *_common("first_of")),
+    _first_of,
+    "Several searches one after another, until one finds a plan or proves that there is none.",
 )

@@ -14,6 +14,10 @@ class Alias:
 
     help: str
     tokens: tuple[str, ...]
+    without_model: str = ""
+    """For an alias with a learned heuristic: the alias that is run where no model can be used."""
+    steps: str = ""
+    """What it does, for the line of the log that says why it is done."""
 
 
 def _anytime(algorithm: str, first: str, h: str) -> str:
@@ -26,7 +30,36 @@ _LAMA_FIRST = (
     "lazy_greedy([hff, hgc], preferred=[hff], cost_type=one, reopen_closed=false)))"
 )
 
+_GSP_FIRST = (
+    "let(q, gsp(), let(h, ff(), first_of([policy(q, max_expansions=10000), "
+    "lazy_greedy([q, h], preferred=[h])], shares=[0.5])))"
+)
+_GSP_ANYTIME = (
+    "let(q, gsp(), let(h, ff(), iterated([policy(q, max_expansions=10000), lazy_greedy([q, h], preferred=[h]), "
+    f"{', '.join(f'lazy_wastar([q, h], preferred=[h], w={w})' for w in (5, 3, 2, 1))}], "
+    "repeat_last=true, shares=[0.5])))"
+)
+_GSP_STEPS = "greedy policy first, then one search with Q and hFF"
+
+DEFAULT_ALIAS = "gsp"
 ALIASES = {
+    DEFAULT_ALIAS: Alias(
+        "the default: the greedy policy of a model that fits, then a search with its Q-values and hFF together; "
+        "without a model lama-first",
+        ("--search", _GSP_FIRST),
+        without_model="lama-first",
+        steps=_GSP_STEPS,
+    ),
+    "gsp-first": Alias(
+        "the default up to its first plan", ("--search", _GSP_FIRST), without_model="lama-first", steps=_GSP_STEPS
+    ),
+    "gsp-anytime": Alias(
+        "the default, then cheaper and cheaper plans until the time limit or until no cheaper plan exists; "
+        "without a model anytime-hff",
+        ("--search", _GSP_ANYTIME),
+        without_model="anytime-hff",
+        steps=f"{_GSP_STEPS}, then weighted A* for cheaper plans",
+    ),
     "astar-blind": Alias("optimal: A* without a heuristic", ("--search", "astar(blind())")),
     "astar-hmax": Alias("optimal: A* with hmax", ("--search", "astar(hmax())")),
     "wastar-hff": Alias("weighted A* with hFF, w = 2", ("--search", "eager_wastar([ff()], w=2)")),
@@ -41,6 +74,7 @@ ALIASES = {
     "lama-first": Alias(
         "the shape of LAMA's first iteration, with goalcount in the place of its landmark heuristic",
         ("--search", _LAMA_FIRST),
+        steps="LAMA's first iteration",
     ),
     "anytime-hff": Alias(
         "better and better plans: greedy, then weighted A* with w = 5, 3, 2, 1 until no cheaper plan exists",
@@ -54,6 +88,7 @@ ALIASES = {
             f"{_anytime('lazy_wastar', 'lazy_greedy([h1], preferred=[h1], cost_type=one)', 'h')}))",
             "--always",
         ),
+        steps="Greedy search with hFF, then weighted A* for cheaper plans",
     ),
 }
 

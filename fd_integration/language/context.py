@@ -10,11 +10,17 @@ from gsp_fd import _core
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.fd_integration.language.features import Component
+from gsp_fd.fd_integration.language.syntax import MAX_INT
 
 if TYPE_CHECKING:
+    from gsp_fd.inference import Device
     from gsp_fd.model import Model
     from gsp_fd.pddl import LiftedTask
     from gsp_fd.task import Task, TaskLimits
+
+
+UNLIMITED_SECONDS = 1800.0
+"""What shares of the time are shares of where there is no limit: the time that planners have in competitions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +28,14 @@ class SearchSpec:
     """One best-first search, ready for the native loop."""
 
     description: str
+    kind: str | None = None
+    """What it is called in the log, where "(lazy) best first search" says too little."""
     open_list: _core.OpenList
     f_eval: _core.Evaluator | None = None
     """Reports jumps of f (A*), for the "until last jump" statistics."""
     preferred: tuple[_core.Heuristic, ...] = ()
+    dead_ends: _core.Heuristic | None = None
+    """Finds dead ends and orders nothing."""
     lazy: bool = False
     reopen_closed: bool = False
     randomize_successors: bool = False
@@ -35,6 +45,7 @@ class SearchSpec:
     cost_type: str = "normal"
     bound: int
     max_time: float
+    max_expansions: int = MAX_INT
     verbosity: str = "normal"
 
 
@@ -50,6 +61,10 @@ class IteratedSpec:
     continue_on_solve: bool
     bound: int
     max_time: float
+    shares: tuple[float, ...] = ()
+    """Of the time that is left when a phase starts, what it may use; phases without a share may use all of it."""
+    numbered: bool = True
+    """Whether every plan gets a file of its own."""
 
 
 @dataclass
@@ -69,6 +84,8 @@ class Context:
     """What is left of the limits of the search, for what takes long to build."""
     cost_type: str = "normal"
     _built: dict[tuple[int, str], tuple[Component, Any]] = field(default_factory=dict)
+    _loaded: dict[tuple[str, str, int], Model] = field(default_factory=dict)
+    """Models, for all searches of the run: what a network remembers of states serves the next search too."""
     _beside_learned: dict[tuple[str, str, str], _core.Heuristic] = field(default_factory=dict)
 
     def build(self, component: Component) -> Any:
@@ -105,6 +122,17 @@ class Context:
                 exit_code=ExitCode.SEARCH_UNSUPPORTED,
             )
         return self.task.lifted
+
+    def model(self, name: str, device: Device, threads: int) -> Model:
+        """The model that a learned heuristic names, loaded once."""
+        from gsp_fd.model import Model
+        from gsp_fd.model_library import find_model
+
+        key = (name, device, threads)
+        if key not in self._loaded:
+            self._loaded[key] = Model(find_model(name, self.lifted_task("gsp")), device=device, threads=threads)
+        self.models.append(self._loaded[key])
+        return self._loaded[key]
 
     def heuristic(self, kind: str, name: str) -> _core.Heuristic:
         """A heuristic of the native core under the cost type of this context; LimitReached if it takes too much.

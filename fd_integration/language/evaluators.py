@@ -96,13 +96,14 @@ def _heuristic(
     )
 
 
-def _expression(
+def expression(
     name: str,
     title: str,
     help: str,
     build: Callable[[Context, dict[str, Any]], _core.Evaluator],
     *parameters: Parameter,
 ) -> Feature:
+    """A row for an expression over evaluators."""
     return Feature(name, EVALUATOR, title, (*parameters, *labels(name)), build, help)
 
 
@@ -166,15 +167,15 @@ HEURISTICS = (
 _EVALS = Parameter("evals", EVALUATORS, None, "at least one evaluator")
 
 EXPRESSIONS = (
-    _expression("g", "g-value", "Cost of the path to the state.", lambda context, values: _core.g()),
-    _expression(
+    expression("g", "g-value", "Cost of the path to the state.", lambda context, values: _core.g()),
+    expression(
         "const",
         "Constant",
         "The same number for every state.",
         lambda context, values: _core.const(values["value"]),
         Parameter("value", Type("int", 0), "1", "the number"),
     ),
-    _expression(
+    expression(
         "weight",
         "Weighted evaluator",
         "An evaluator times a number.",
@@ -182,14 +183,14 @@ EXPRESSIONS = (
         Parameter("eval", EVALUATOR, None, "evaluator"),
         Parameter("weight", INT, "1", "factor"),
     ),
-    _expression(
+    expression(
         "sum",
         "Sum",
         "The sum of evaluators.",
         lambda context, values: _core.sum(values["evals"]),
         _EVALS,
     ),
-    _expression(
+    expression(
         "max",
         "Maximum",
         "The maximum of evaluators.",

@@ -1,14 +1,26 @@
-"""Rows of the registry for learned heuristics: the evaluator ``gsp``, and the searches over state-action pairs."""
+"""Rows of the registry for learned heuristics: ``gsp``, what its ranking says of paths, and the searches over pairs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gsp_fd import _core
+from gsp_fd.common.errors import search_error
 from gsp_fd.fd_integration.language.algorithms import algorithm, search_spec
 from gsp_fd.fd_integration.language.context import Context, SearchSpec
-from gsp_fd.fd_integration.language.evaluators import EVALUATORS, labels
-from gsp_fd.fd_integration.language.features import EVALUATOR, NAME, NONE, STRING, EnumType, Feature, Parameter, Type
+from gsp_fd.fd_integration.language.evaluators import EVALUATORS, expression, labels
+from gsp_fd.fd_integration.language.features import (
+    BOOL,
+    EVALUATOR,
+    NAME,
+    NONE,
+    STRING,
+    EnumType,
+    Feature,
+    Parameter,
+    Type,
+)
 
 DEVICES = EnumType(
     {"auto": "CUDA where it is usable, otherwise the CPU", "cpu": "the CPU", "cuda": "CUDA, or an error"}
@@ -19,11 +31,7 @@ SYMMETRIES = EnumType(
 
 
 def _gsp(context: Context, values: dict[str, Any]) -> _core.Heuristic:
-    from gsp_fd.model import Model, find_model
-
-    task = context.lifted_task("gsp")
-    model = Model(find_model(values["model"], task), device=values["device"], threads=values["threads"])
-    context.models.append(model)
+    model = context.model(values["model"], values["device"], values["threads"])
     context.symmetries.add(values["symmetry"])
     plans = context.relaxed_plans() if model.metadata.relaxed_plan else None
     return model.heuristic(context.task, values["description"], plans)
@@ -34,7 +42,7 @@ GSP = Feature(
     EVALUATOR,
     "GSP: a learned Q-function",
     (
-        Parameter("model", NAME, "auto", "an .onnx file, the name of a shipped model, or auto (--model)"),
+        Parameter("model", NAME, "auto", "an .onnx file, the folder of a run, a name, or auto (--model)"),
         Parameter("device", DEVICES, "auto", "where the network runs (--device)"),
         Parameter("threads", Type("int", 1), "1", "threads of the network (--threads)"),
         Parameter("domain", STRING, NONE, "PDDL domain, where the search gets SAS (GSP_DOMAIN in the environment)"),
@@ -59,11 +67,78 @@ GSP = Feature(
 )
 
 _EVAL = Parameter("eval", EVALUATOR, None, "learned evaluator")
+_TEMPERATURE = Parameter(
+    "temperature", Type("double", 0.001), "0.1", "of the policy: π(a | s) ~ exp(Q(s, a) / temperature)"
+)
+_H = Parameter("h", EVALUATOR, NONE, "evaluator for the actions that are left; none: the learned one")
+
+
+def _heuristic(evaluator: _core.Evaluator, parameter: str) -> _core.Heuristic:
+    if not isinstance(evaluator, _core.Heuristic):
+        raise search_error(f"{parameter} must be a heuristic, not an expression over evaluators")
+    return evaluator
+
+
+def _q(values: dict[str, Any]) -> _core.Heuristic:
+    return _heuristic(values["eval"], "eval")
+
+
+def _levin_key(values: dict[str, Any]) -> _core.Evaluator:
+    return _core.levin(_q(values), values["temperature"])
+
+
+def _phs_key(values: dict[str, Any], star: bool) -> _core.Evaluator:
+    h = values["eval"] if values["h"] is None else values["h"]
+    return _core.phs(_q(values), h, values["temperature"], star)
+
+
+PATH_EVALUATORS = (
+    expression(
+        "depth", "Depth", "Number of actions of the path; in lazy searches.", lambda context, values: _core.depth()
+    ),
+    expression(
+        "regret",
+        "Accumulated regret",
+        "The sum of max_a' Q(s, a') - Q(s, a) over the path: what its actions lose by the ranking; in lazy searches.",
+        lambda context, values: _core.regret(_q(values)),
+        _EVAL,
+    ),
+    expression(
+        "levin",
+        "Cost of Levin tree search",
+        "log(d / π) of a path of d actions with probability π; in lazy searches.",
+        lambda context, values: _levin_key(values),
+        _EVAL,
+        _TEMPERATURE,
+    ),
+    expression(
+        "phs",
+        "Cost of policy-guided heuristic search",
+        "log((d + h) / π) of a path of d actions with probability π, or log((d + h) / π^(1 + h/d)); in lazy searches.",
+        lambda context, values: _phs_key(values, values["star"]),
+        _EVAL,
+        _H,
+        _TEMPERATURE,
+        Parameter("star", BOOL, "false", "π^(1 + h/d) in the place of π (PHS*)"),
+    ),
+)
 _EVALS = Parameter("evals", EVALUATORS, None, "evaluators, each with an open list of its own")
 
 
+def _pair_search(
+    context: Context,
+    values: dict[str, Any],
+    open_list: _core.OpenList,
+    kind: str = "best first search over state-action pairs",
+) -> SearchSpec:
+    dead_ends = values["dead_ends"]
+    if dead_ends is not None:
+        dead_ends = _heuristic(dead_ends, "dead_ends")
+    return search_spec(context, values, open_list, lazy=True, dead_ends=dead_ends, kind=kind)
+
+
 def _policy(context: Context, values: dict[str, Any]) -> SearchSpec:
-    return search_spec(context, values, _core.DepthFirstOpenList(values["eval"]), lazy=True)
+    return _pair_search(context, values, _core.DepthFirstOpenList(values["eval"]), "greedy policy search")
 
 
 def _open_lists(keys: list[_core.Evaluator]) -> _core.OpenList:
@@ -74,23 +149,53 @@ def _open_lists(keys: list[_core.Evaluator]) -> _core.OpenList:
 def _wastar(context: Context, values: dict[str, Any]) -> SearchSpec:
     weight = values["w"]
     keys = [_core.sum([_core.g(), _core.weight(evaluator, weight)]) for evaluator in values["evals"]]
-    return search_spec(context, values, _open_lists(keys), lazy=True)
+    return _pair_search(context, values, _open_lists(keys))
 
 
 def _gbfs(context: Context, values: dict[str, Any]) -> SearchSpec:
-    return search_spec(context, values, _open_lists(values["evals"]), lazy=True)
+    return _pair_search(context, values, _open_lists(values["evals"]))
+
+
+def _regret_list(q: _core.Heuristic) -> _core.OpenList:
+    """Among equals the deepest first: so the search follows the policy until it regrets something."""
+    return _core.TieBreakingOpenList([_core.regret(q), _core.weight(_core.depth(), -1)])
+
+
+def _regret(context: Context, values: dict[str, Any]) -> SearchSpec:
+    return _pair_search(context, values, _regret_list(_q(values)))
+
+
+def _levin(context: Context, values: dict[str, Any]) -> SearchSpec:
+    return _pair_search(context, values, _core.SingleOpenList(_levin_key(values)))
+
+
+def _phs(context: Context, values: dict[str, Any]) -> SearchSpec:
+    return _pair_search(context, values, _core.SingleOpenList(_phs_key(values, star=False)))
+
+
+def _phs_star(context: Context, values: dict[str, Any]) -> SearchSpec:
+    return _pair_search(context, values, _core.SingleOpenList(_phs_key(values, star=True)))
+
+
+def pair_search(
+    name: str, title: str, help: str, build: Callable[[Context, dict[str, Any]], SearchSpec], *parameters: Parameter
+) -> Feature:
+    """A row for a search over state-action pairs."""
+    dead_ends = Parameter("dead_ends", EVALUATOR, NONE, "heuristic whose certain dead ends are left out, such as ff()")
+    return algorithm(name, title, help, build, *parameters, dead_ends)
 
 
 LEARNED_ALGORITHMS = (
-    algorithm(
+    pair_search(
         "policy",
         "Greedy policy",
         "Takes the best action of the current state that leads to a new one; where there is none, it goes back. "
         "Every state entered is an expansion.",
         _policy,
         _EVAL,
+        Parameter("max_expansions", Type("int", 1), "infinity", "expansions after which the policy fails"),
     ),
-    algorithm(
+    pair_search(
         "gsp_wastar",
         "WA* over state-action pairs",
         "GSP's search: pairs (s, a) ordered by g(s) - w·Q(s, a), no reopening. Every pair taken is an expansion.",
@@ -98,11 +203,48 @@ LEARNED_ALGORITHMS = (
         _EVALS,
         Parameter("w", Type("double", 0), "2.0", "weight of Q against g"),
     ),
-    algorithm(
+    pair_search(
         "gsp_gbfs",
         "Greedy best-first search over state-action pairs",
         "Pairs (s, a) ordered by Q(s, a). Every pair taken is an expansion.",
         _gbfs,
         _EVALS,
+    ),
+    pair_search(
+        "gsp_regret",
+        "Best-first search by accumulated regret",
+        "Pairs (s, a) ordered by regret(eval), the deepest first among equals: the policy's path, then what deviates "
+        "least from it. It compares actions of one state only, never states. Every pair taken is an expansion.",
+        _regret,
+        _EVAL,
+    ),
+    pair_search(
+        "gsp_levin",
+        "Levin tree search",
+        "Pairs (s, a) ordered by levin(eval): the length of their path by its probability, no reopening. Every pair "
+        "taken is an expansion.",
+        _levin,
+        _EVAL,
+        _TEMPERATURE,
+    ),
+    pair_search(
+        "gsp_phs",
+        "Policy-guided heuristic search PHS_h",
+        "Pairs (s, a) ordered by phs(eval, h): Levin tree search with the length of the whole plan, estimated by h, no "
+        "reopening. Every pair taken is an expansion.",
+        _phs,
+        _EVAL,
+        _H,
+        _TEMPERATURE,
+    ),
+    pair_search(
+        "gsp_phs_star",
+        "Policy-guided heuristic search PHS*",
+        "Pairs (s, a) ordered by phs(eval, h, star=true): PHS_h with the probability of the whole plan, estimated from "
+        "that of the path, no reopening. Every pair taken is an expansion.",
+        _phs_star,
+        _EVAL,
+        _H,
+        _TEMPERATURE,
     ),
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from gsp_fd.common.errors import search_error
 from gsp_fd.common.spelling import near_miss
-from gsp_fd.fd_integration.language.algorithms import ALGORITHMS, ITERATED, OPEN_LISTS, PRUNING_METHODS
+from gsp_fd.fd_integration.language.algorithms import ALGORITHMS, FIRST_OF, ITERATED, OPEN_LISTS, PRUNING_METHODS
 from gsp_fd.fd_integration.language.evaluators import COST_ADJUSTMENTS, EXPRESSIONS, HEURISTICS
 from gsp_fd.fd_integration.language.features import (
     EVALUATOR,
@@ -22,7 +22,7 @@ from gsp_fd.fd_integration.language.features import (
     EnumType,
     Feature,
 )
-from gsp_fd.fd_integration.language.learned import GSP, LEARNED_ALGORITHMS
+from gsp_fd.fd_integration.language.learned import GSP, LEARNED_ALGORITHMS, PATH_EVALUATORS
 from gsp_fd.fd_integration.language.syntax import Source, called_names, parse
 
 _GROUPS = {
@@ -38,9 +38,11 @@ _ROWS = (
     *ALGORITHMS,
     *LEARNED_ALGORITHMS,
     ITERATED,
+    FIRST_OF,
     *HEURISTICS,
     GSP,
     *EXPRESSIONS,
+    *PATH_EVALUATORS,
     *COST_ADJUSTMENTS,
     *OPEN_LISTS,
     *PRUNING_METHODS,

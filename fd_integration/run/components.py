@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 from signal import SIGABRT, SIGKILL, SIGXCPU
 from typing import TYPE_CHECKING
@@ -14,10 +15,11 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.processes import limited
 from gsp_fd.fd_integration.language.context import Context
-from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearch, configuration
+from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearch, configuration, configurations
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline, limit_address_space
 from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
+from gsp_fd.fd_integration.run.model_choice import choose_model
 from gsp_fd.fd_integration.run.options import Options
 from gsp_fd.fd_integration.run.plans import PlanFiles
 from gsp_fd.fd_integration.run.search import Run
@@ -88,6 +90,15 @@ class Components:
     interrupts: Interrupts
     task: Task | None = None
 
+    def settle_model(self) -> None:
+        """Choose between the searches with and without a model, if the options leave that to the task."""
+        choice = choose_model(self.options, self.task)
+        for line in choice.lines:
+            self.log.line(line)
+        if choice.options is not self.options:
+            self.options = choice.options
+            self.searches = configurations(self.options)
+
     def translate(self) -> int:
         """Load the PDDL files and ground them, if the search needs that or the SAS file is wanted."""
         from gsp_fd.task import load_pddl
@@ -113,6 +124,8 @@ class Components:
         translated = self.task.sas is not None
         if not translated:
             log.line(f"Parsing: {watch}")
+        if inputs.search:
+            self.settle_model()
         keep = options.keep_sas_file or options.sas_file is not None or not inputs.search
         if keep or any(search.wants_ground for search in self.searches):
             self.ground(deadline, whole=keep, statistics=not translated)
@@ -182,6 +195,8 @@ class Components:
         if self.options.portfolio is not None:
             return self.run_portfolio(Path(self.options.portfolio))
         self.log.info("Running search (release).")
+        if self.task is None:
+            self.settle_model()
         source = self.inputs.sas or self.inputs.problem
         deadline = self.start("search", "search", source, [str(source), "--search", self.searches[0].text])
         self.log.start_search()
@@ -220,7 +235,7 @@ class Components:
         if len(self.searches) > 1:
             chosen = configuration(options, context.new_space().unit_cost)
             log.search(f"Chosen for the costs of this task: {chosen.text}")
-        run = Run(context, log, self.plans, deadline, self.interrupts, options.max_expansions)
+        run = Run(context, log, self.plans, deadline, self.interrupts, options.max_expansions, options.improve or 0.0)
         try:
             return self.interrupts.deferred(run.execute)(chosen.component)
         except _core.CoreInputError as error:
@@ -267,7 +282,7 @@ class Components:
         self.log.info(f"validate command line string: {shlex.join([val, *files])}")
         if limits.time == 0:
             raise LimitReached("time")
-        command = limited([val, *files], limits.time, limits.memory)
+        command = limited([val, *files], None if limits.time is None else ceil(limits.time), limits.memory)
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         except OSError as error:

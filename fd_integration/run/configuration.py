@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 
 from gsp_fd.common.errors import driver_error, search_error
 from gsp_fd.common.spelling import near_miss
-from gsp_fd.fd_integration.language.aliases import alias_tokens
+from gsp_fd.fd_integration.language.aliases import ALIASES, DEFAULT_ALIAS, alias_tokens
 from gsp_fd.fd_integration.language.features import EVALUATOR, AnyType, Component, EnumType
 from gsp_fd.fd_integration.language.registry import FEATURES, check_search, is_learned
 from gsp_fd.fd_integration.language.syntax import Call, Let, ListNode, Literal, Node, parse, to_text
@@ -71,8 +72,8 @@ class CheckedSearch:
 
     @cached_property
     def wants_ground(self) -> bool:
-        """Whether some feature is faster on the ground task, where that is small."""
-        return any(component.feature.wants_ground for component in self.components())
+        """Whether the search is faster on the ground task, where that is small; a learned one is on the lifted task."""
+        return not self.learned and any(component.feature.wants_ground for component in self.components())
 
     @cached_property
     def learned(self) -> bool:
@@ -97,8 +98,21 @@ def check_combinations(options: Options) -> None:
         raise driver_error("--debug stands for --build=debug --validate: do not give both --debug and --build")
 
 
+def chosen_alias(options: Options) -> str | None:
+    """The alias to run: the one that was given, or without any search the default."""
+    if options.alias is None and not options.search_tokens:
+        return DEFAULT_ALIAS
+    return options.alias
+
+
+def without_model(options: Options) -> Options:
+    """The options for a task that no model can be used for: with the alias that their alias has for this."""
+    alias = ALIASES[chosen_alias(options) or ""]
+    return replace(options.with_model(None), alias=alias.without_model)
+
+
 def configurations(options: Options) -> list[CheckedSearch]:
-    """Every search the options may lead to: one, or one for unit costs and one for other costs."""
+    """Every search the options may lead to: which one it is may depend on the costs of the task."""
     tokens = _tokens(options)
     if any(token in SELECTORS for token in tokens):
         return [configuration(options, unit_cost) for unit_cost in (True, False)]
@@ -141,7 +155,8 @@ def _literal(value: str | int, expected: AnyType) -> Literal:
 
 
 def _tokens(options: Options) -> list[str]:
-    return alias_tokens(options.alias) if options.alias is not None else options.search_tokens
+    alias = chosen_alias(options)
+    return options.search_tokens if alias is None else alias_tokens(alias)
 
 
 def _select(tokens: Sequence[str], unit_cost: bool) -> list[str]:
@@ -181,8 +196,7 @@ def _search_text(tokens: Sequence[str], options: Options) -> str:
             raise search_error(f"{name} '{value}' should be NAME=DEFINITION, as in h=ff()")
     if search is None and not heuristics:
         raise driver_error(
-            "no search given: add for example --heuristic hff --search wastar, --alias lama-first, "
-            'or --search "eager_greedy([ff()])"'
+            "no search given: add --search or --heuristic to the definitions of evaluators, or leave all of them out"
         )
     return _with_definitions(definitions, _main_search(search, heuristics, options))
 
@@ -222,7 +236,9 @@ def _short_search(name: str, heuristics: Sequence[str], options: Options) -> str
     if any(map(is_learned, evaluators)):
         short = PAIR_SEARCHES.get(name, short)
     elif options.weight is not None and options.weight != int(options.weight):
-        raise driver_error(f"--weight {options.weight:g} is only for learned heuristics; others take whole numbers")
+        raise driver_error(
+            f"--weight {_decimal(options.weight)} is only for learned heuristics; others take whole numbers"
+        )
     if options.weight is not None and not short.weighted:
         weighted = " and ".join(other for other, row in SHORT_SEARCHES.items() if row.weighted)
         raise driver_error(f"--weight is for {weighted}, not for {name}")
@@ -232,7 +248,7 @@ def _short_search(name: str, heuristics: Sequence[str], options: Options) -> str
         if options.preferred:
             raise driver_error(f"{name} does not use preferred operators")
         return f"{short.algorithm}({evaluators[0]})"
-    weight = f", w={DEFAULT_WEIGHT if options.weight is None else options.weight:g}" if short.weighted else ""
+    weight = f", w={_decimal(DEFAULT_WEIGHT if options.weight is None else options.weight)}" if short.weighted else ""
     if not options.preferred:
         return f"{short.algorithm}([{', '.join(evaluators)}]{weight})"
     _check_preferred(evaluators)
@@ -240,6 +256,11 @@ def _short_search(name: str, heuristics: Sequence[str], options: Options) -> str
     listed = f"[{', '.join(names)}]"
     text = f"{short.algorithm}({listed}, preferred={listed}{weight})"
     return _with_definitions(list(zip(names, evaluators, strict=True)), text)
+
+
+def _decimal(number: float) -> str:
+    """A number as the search language writes it: all of its digits and no exponent."""
+    return str(int(number)) if number == int(number) else f"{Decimal(repr(number)):f}"
 
 
 def _short_heuristic(value: str) -> str:

@@ -18,20 +18,20 @@ ADDRESS_SPACE_SLACK = 512 << 20
 class Limits:
     """Limits of one component, in CPU seconds and bytes; None for no limit."""
 
-    time: int | None = None
+    time: float | None = None
     memory: int | None = None
 
     def lines(self, component: str) -> list[str]:
         """The two lines that Downward Lab reads."""
-        seconds = None if self.time is None else f"{self.time}s"
+        seconds = None if self.time is None else f"{round(self.time, 2):.12g}s"
         megabytes = None if self.memory is None else f"{self.memory >> 20} MB"
         return [f"{component} time limit: {seconds}", f"{component} memory limit: {megabytes}"]
 
     def within(self, overall: Limits) -> Limits:
-        """The stricter of these limits and what is left of the overall ones, in whole seconds."""
+        """The stricter of these limits and what is left of the overall ones."""
         seconds = self.time
         if overall.time is not None:
-            left = max(0, int(overall.time - planner_time() + 0.001))
+            left = max(0.0, overall.time - planner_time())
             seconds = left if seconds is None else min(seconds, left)
         sizes = [size for size in (self.memory, overall.memory) if size is not None]
         return Limits(seconds, min(sizes, default=None))

@@ -6,8 +6,9 @@ sides of the files; ``--search`` is a flag before them and takes a search after 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,8 @@ class Options:
 
     weight: float | None = None
     max_expansions: int | None = None
+    improve: float | None = None
+    """CPU seconds to improve plans for: 0 for not at all, infinity until nothing helps."""
     seed: int | None = None
     batch_size: int | None = None
     model: str | None = None
@@ -106,6 +109,11 @@ class Options:
         names = (*SEARCH_PARAMETERS, *(LEARNED_PARAMETERS if learned else ()))
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
+    def with_model(self, model: str | None) -> Options:
+        """The same options with another model; without one, also without what is only for models."""
+        others: dict[str, Any] = dict.fromkeys(LEARNED_PARAMETERS) if model is None else {}
+        return replace(self, **{**others, "model": model})
+
     def forwarded(self, learned: bool) -> list[str]:
         """The same as arguments for another run of this planner."""
         values = self.parameters(learned)
@@ -121,6 +129,8 @@ class Option:
     help: str
     metavar: str = ""
     parse: Callable[[str], Any] | None = None
+    bare: str | None = None
+    """The value of an option that may stand without one."""
 
 
 def _number(minimum: int) -> Callable[[str], int]:
@@ -142,6 +152,15 @@ def _weight(text: str) -> float:
     if not 0 <= value < 1e9:
         raise ValueError(f"must be at least 0, not {text}")
     return value
+
+
+def _improve(text: str) -> float:
+    if text.lower() in ("on", "off"):
+        return math.inf if text.lower() == "on" else 0.0
+    try:
+        return float(parse_time(text))
+    except ValueError:
+        raise ValueError(f"'{text}' is none of on, off and a time such as 90, 90s, 5m or 1h") from None
 
 
 def _choice(*values: str) -> Callable[[str], str]:
@@ -194,6 +213,14 @@ GROUPS: dict[str, list[Option]] = {
         Option(("--max-expansions",), "max_expansions", "stop after N expansions (exit code 12)", "N", _number(1)),
         Option(("--seed",), "seed", "seed of randomised searches (default 0)", "N", _number(0)),
         Option(("--batch-size",), "batch_size", "open nodes taken per evaluation (default 1)", "N", _number(1)),
+        Option(
+            ("--improve",),
+            "improve",
+            "make the plan of the search cheaper afterwards: on (until nothing helps), off (default), or for some time",
+            "[TIME]",
+            _improve,
+            bare="on",
+        ),
         Option(("--strict",), "strict", "refuse PDDL that does not follow the standard"),
         Option(
             ("--compare",),
@@ -204,7 +231,7 @@ GROUPS: dict[str, list[Option]] = {
         ),
     ],
     "Learned heuristics": [
-        Option(("--model",), "model", "model file, name of a shipped model, or auto", "MODEL", _text),
+        Option(("--model",), "model", "name (see gsp-models list), file, run of gsp-train, or auto", "MODEL", _text),
         Option(("--device",), "device", "cpu, cuda or auto", "DEVICE", _choice("cpu", "cuda", "auto")),
         Option(("--threads",), "threads", "threads of the network (default 1)", "N", _number(1)),
         Option(("--symmetry",), "symmetry", "none or objects", "KIND", _choice("none", "objects")),
@@ -368,7 +395,9 @@ class _CommandLine:
                 raise driver_error(f"{name} takes no value")
             setattr(self.options, option.target, True)
             return
-        if not separator:
+        if not separator and option.bare is not None and not self.is_value(option):
+            value = option.bare
+        elif not separator:
             if self.position == len(self.arguments):
                 raise driver_error(f"{name} needs a value ({option.metavar})")
             value = self.arguments[self.position]
@@ -381,6 +410,15 @@ class _CommandLine:
         if before[0] != name and before[1] != parsed:
             raise driver_error(f"{name} {value} contradicts {before[0]}")
         setattr(self.options, option.target, parsed)
+
+    def is_value(self, option: Option) -> bool:
+        """Whether the next argument is a value of an option that may stand without one."""
+        assert option.parse is not None
+        try:
+            option.parse(self.arguments[self.position])
+        except (ValueError, IndexError):
+            return False
+        return True
 
     def unknown(self, argument: str, error: Callable[[str], InputError]) -> None:
         name = argument.partition("=")[0]

@@ -63,7 +63,8 @@ class PlanFiles:
                 write_atomically(path, text.encode())
         except OSError as error:
             raise self._error(f"cannot write the plan: {error.strerror}") from None
-        self.written.append(path)
+        if path not in self.written:
+            self.written.append(path)
         return path
 
     def withdraw(self, path: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from gsp_fd import _core
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.fd_integration.language.context import Context, IteratedSpec, SearchSpec
+from gsp_fd.fd_integration.language.context import UNLIMITED_SECONDS, Context, IteratedSpec, SearchSpec
 from gsp_fd.fd_integration.language.features import Component
 from gsp_fd.fd_integration.language.syntax import MAX_INT
 from gsp_fd.fd_integration.run.interrupts import Interrupts
@@ -50,18 +50,27 @@ class Run:
     deadline: Deadline
     interrupts: Interrupts = field(default_factory=Interrupts)
     max_expansions: int | None = None
+    improve_seconds: float = 0.0
+    """How long the plan of a search is improved afterwards, see :meth:`improve`; 0 for not at all."""
     best: Plan | None = None
     statistics: Statistics = field(default_factory=Statistics)
     _searched_bound: int = MAX_INT
+    _slice_end: float = math.inf
+    """When the phase under way has used its share of the time."""
+    _unit_cost: bool = True
+    _validation_seconds: float = 0.0
 
     def execute(self, component: Component) -> int:
         """Run a search to its end and print everything that belongs to it, down to the peak memory's line."""
         start = time.process_time()
         spec = self.build(component)
         iterated = isinstance(spec, IteratedSpec)
-        if self.plans is not None and iterated:
+        if self.plans is not None and iterated and spec.numbered:
             self.plans.numbered = True
         verdict = self.iterate(spec, MAX_INT) if iterated else self.single(spec, MAX_INT)
+        if self.improve_seconds > 0 and verdict != "interrupted":
+            self.improve(self.improve_seconds)
+            verdict = verdict if self.interrupts.signal is None else "interrupted"
         stamp = self.log.stamp()
         if iterated:
             self.log.search(f"Actual search time: {time.process_time() - start:.6f}s")
@@ -96,9 +105,10 @@ class Run:
         bound = self._searched_bound = min(bound, spec.bound)
         self.announce(spec, bound)
         left = self.deadline.left()
+        own = min(spec.max_time, self._slice_end - time.process_time())
         # Where both limits are the same, the one from outside the search counts.
-        outer_limit = left is not None and left <= spec.max_time
-        max_time = max(0.0, left if outer_limit and left is not None else spec.max_time)
+        outer_limit = left is not None and left <= own
+        max_time = max(0.0, left if outer_limit and left is not None else own)
         native_log = self.interrupts.deferred(self.log.native) if spec.verbosity != "silent" else None
         start = time.process_time()
         space = self.context.new_space()
@@ -113,12 +123,13 @@ class Run:
                 spec.open_list,
                 f_eval=spec.f_eval,
                 preferred=list(spec.preferred),
+                dead_ends=spec.dead_ends,
                 lazy=spec.lazy,
                 reopen_closed=spec.reopen_closed,
                 cost_type=spec.cost_type,
                 bound=None if bound == MAX_INT else bound,
                 max_time=None if math.isinf(max_time) else max_time,
-                max_expansions=self.expansions_left(),
+                max_expansions=self.expansions_left(spec),
                 max_memory_kb=self.deadline.memory_kb(),
                 batch_size=spec.batch_size,
                 randomize_successors=spec.randomize_successors,
@@ -139,15 +150,17 @@ class Run:
 
     def announce(self, spec: SearchSpec, bound: int) -> None:
         self.log.start_phase()
-        kind = "lazy best first search"
-        if not spec.lazy:
+        kind = spec.kind or "lazy best first search"
+        if spec.kind is None and not spec.lazy:
             kind = f"best first search {'with' if spec.reopen_closed else 'without'} reopening closed nodes"
         self.log.search(f"Conducting {kind}, (real) bound = {bound}")
 
-    def expansions_left(self) -> int | None:
+    def expansions_left(self, spec: SearchSpec) -> int | None:
+        own = None if spec.max_expansions == MAX_INT else spec.max_expansions
         if self.max_expansions is None:
-            return None
-        return max(0, self.max_expansions - self.statistics.expanded)
+            return own
+        left = max(0, self.max_expansions - self.statistics.expanded)
+        return left if own is None else min(left, own)
 
     def verdict(self, result: _core.SearchResult, bound: int, outer_limit: bool) -> str:
         """How the search ended, and the line that says so."""
@@ -188,22 +201,74 @@ class Run:
 
     def accept(self, result: _core.SearchResult, space: _core.StateSpace) -> None:
         """Validate a plan, print it, and write it if it is cheaper than any before."""
-        actions = tuple(space.operator_name(op) for op in result.plan)
+        plan = self.validated([space.operator_name(op) for op in result.plan], result.plan_cost)
+        for line in plan_lines(plan.actions, [space.cost(op) for op in result.plan]):
+            self.log.line(line)
+        self.tell(plan)
+        self._unit_cost = space.unit_cost
+        if self.best is None or plan.cost < self.best.cost:
+            self.save(plan)
+
+    def validated(self, names: Sequence[str], cost: int) -> Plan:
+        """The plan, if it is right and costs what was counted."""
+        start = time.process_time()
+        actions = tuple(names)
         verdict = self.context.task.validate(actions)
         if not verdict.valid:
             where = "at its end" if verdict.step is None else f"at step {verdict.step + 1}"
             raise InvalidPlanError(f"the plan of the search is wrong {where}: {verdict.reason}")
-        if verdict.cost != result.plan_cost:
-            raise InvalidPlanError(f"the plan costs {verdict.cost}, but the search counted {result.plan_cost}")
-        for line in plan_lines(actions, [space.cost(op) for op in result.plan]):
-            self.log.line(line)
+        if verdict.cost != cost:
+            raise InvalidPlanError(f"the plan costs {verdict.cost}, but the search counted {cost}")
+        self._validation_seconds = time.process_time() - start
+        return Plan(actions, verdict.cost)
+
+    def tell(self, plan: Plan) -> None:
         stamp = self.log.stamp()
-        self.log.search(f"Plan length: {len(actions)} step(s).", stamp)
-        self.log.search(f"Plan cost: {verdict.cost}", stamp)
-        if self.best is None or verdict.cost < self.best.cost:
-            self.best = Plan(actions, verdict.cost)
-            if self.plans is not None:
-                self.plans.save(actions, verdict.cost, space.unit_cost)
+        self.log.search(f"Plan length: {len(plan.actions)} step(s).", stamp)
+        self.log.search(f"Plan cost: {plan.cost}", stamp)
+
+    def save(self, plan: Plan) -> None:
+        self.best = plan
+        if self.plans is not None:
+            self.plans.save(plan.actions, plan.cost, self._unit_cost)
+
+    # Better plans from the best one
+
+    def improve(self, seconds: float = math.inf) -> str:
+        """Make the best plan better, until nothing helps any more or the time is used up; without a plan, do nothing.
+
+        Every better plan is validated, told in the log and written like a plan of a search; among numbered plans, only
+        if it is cheaper and not just shorter. Returns ``done``, ``time``, ``memory`` or ``interrupted``.
+        """
+        if self.best is None:
+            return "done"
+        first, task = self.best, self.context.task
+        left = self.deadline.left()
+        if left is not None:
+            seconds = min(seconds, left - 2 * self._validation_seconds)
+        self.interrupts.set_alarm(None)
+        with self.last_resort():
+            status = self.interrupts.allowed(_core.improve_plan)(
+                task.native_lifted() if task.is_lifted else task.ground(),
+                first.actions,
+                self.interrupts.deferred(self.improved),
+                max_time=None if math.isinf(seconds) else max(0.0, seconds),
+                max_memory_kb=self.deadline.memory_kb(),
+            )
+        if self.best is not first:
+            self.tell(self.best)
+        return status
+
+    def improved(self, method: str, actions: list[str], cost: int, seconds: float) -> None:
+        """Take a better plan from the native core."""
+        assert self.best is not None
+        before, plan = self.best, self.validated(actions, cost)
+        steps = f"{len(before.actions)} -> {len(plan.actions)} steps, cost {before.cost} -> {plan.cost}"
+        self.log.search(f"Plan improved: {steps}, by {method}, {seconds:.2f}s")
+        if plan.cost < before.cost or self.plans is None or not self.plans.numbered:
+            self.save(plan)
+        else:
+            self.best = plan
 
     # Several searches
 
@@ -214,7 +279,7 @@ class Run:
         best_before = self.best
         verdict, index = "failed", 0
         while True:
-            verdict = self.phase(spec.phases[min(index, len(spec.phases) - 1)], spec, bound)
+            verdict = self.phase(min(index, len(spec.phases) - 1), spec, bound)
             if verdict == "bounded" and self._searched_bound < bound:
                 verdict = "failed"  # the phase looked only at a part of what this iteration looks for
             index += 1
@@ -233,21 +298,36 @@ class Run:
             return "solved"
         return verdict
 
-    def phase(self, component: Component, spec: IteratedSpec, bound: int) -> str:
+    def phase(self, index: int, spec: IteratedSpec, bound: int) -> str:
         from gsp_fd.task import LimitReached
 
         # Evaluators belong to one search at a time: each phase gets its own.
         self.context = self.context.fresh()
         try:
-            built = self.build(component)
+            built = self.build(spec.phases[index])
         except LimitReached as error:
             return self.say(error.reason, f"{error.reason.capitalize()} limit reached. Abort search.")
-        self.log.search(f"Starting search: {built.description}")
         limit = bound if spec.pass_bound else MAX_INT
-        verdict = self.iterate(built, limit) if isinstance(built, IteratedSpec) else self.single(built, limit)
+        with self.time_slice(spec, index) as seconds:
+            limited = "" if seconds is None else f", for up to {seconds:.1f}s"
+            self.log.search(f"Starting search: {built.description}{limited}")
+            verdict = self.iterate(built, limit) if isinstance(built, IteratedSpec) else self.single(built, limit)
         if self.best is not None:
             self.log.search(f"Best solution cost so far: {self.best.cost}")
         return verdict
+
+    @contextmanager
+    def time_slice(self, spec: IteratedSpec, index: int) -> Iterator[float | None]:
+        """Limits a phase to its share of the time, if it has one: CPU seconds."""
+        seconds, before = None, self._slice_end
+        if index < len(spec.shares):
+            left = self.deadline.left()
+            seconds = spec.shares[index] * (UNLIMITED_SECONDS if left is None else left)
+            self._slice_end = min(before, time.process_time() + seconds)
+        try:
+            yield seconds
+        finally:
+            self._slice_end = before
 
     def stops(self, verdict: str, spec: IteratedSpec, bound: int, *, last: bool) -> bool:
         """Whether the iteration ends after a phase, with the line that says why."""

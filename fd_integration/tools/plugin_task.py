@@ -18,8 +18,9 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.fd_integration.tools.pddl_files import find_pddl_files, load_lifted
 from gsp_fd.inference import NativeNetwork
-from gsp_fd.model import find_model, relation_specs, task_fit_problems
+from gsp_fd.model import relation_specs, task_fit_problems
 from gsp_fd.model_format import ModelMetadata, read_metadata, read_model, weights_of, weights_prefix
+from gsp_fd.model_library import find_model
 from gsp_fd.pddl import LiftedTask
 
 FORMAT_VERSION = 3

@@ -7,6 +7,8 @@ from pathlib import Path
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 
+_FOLDERS_ABOVE = 3
+
 
 def looks_like_sas(path: Path) -> bool:
     """Whether the first line says ``begin_version``; InputError 30 if the file cannot be read."""
@@ -31,14 +33,17 @@ def domain_candidates(problem: Path) -> list[Path]:
 
 
 def find_domain(problem: Path) -> Path:
-    """The domain file of a problem; InputError with exit code 36 if there is none."""
-    candidates = domain_candidates(problem)
-    for candidate in candidates:
+    """The domain file of a problem: beside it, or as ``domain.pddl`` in the folders above it, where benchmark sets
+    have one for all their problems. InputError with exit code 36 if there is none.
+    """
+    beside = domain_candidates(problem)
+    above = [folder / "domain.pddl" for folder in list(problem.absolute().parents)[1 : 1 + _FOLDERS_ABOVE]]
+    for candidate in (*beside, *above):
         if candidate.exists():
             return candidate
-    tried = ", ".join(dict.fromkeys(candidate.name for candidate in candidates))
+    tried = ", ".join(dict.fromkeys(candidate.name for candidate in beside))
     raise driver_error(
-        f"found no domain file beside the problem (tried {tried}); give the domain first: "
-        f"gsp-plan DOMAIN {problem.name}",
+        f"found no domain file beside the problem (tried {tried}) and no domain.pddl in the {_FOLDERS_ABOVE} folders "
+        f"above; give the domain first: gsp-plan DOMAIN {problem.name}",
         str(problem),
     )

@@ -2,6 +2,7 @@
 #include "bindings.h"
 
 #include "heuristics.h"
+#include "path_sums.h"
 #include "search.h"
 
 namespace gsp {
@@ -27,7 +28,7 @@ const char *outcome_name(Outcome outcome) {
 }
 
 SearchResult run_search(StateSpace &space, OpenListPtr open, EvaluatorPtr f, std::vector<std::shared_ptr<Heuristic>> preferred,
-                        bool lazy, bool reopen_closed, const std::string &cost_type, std::optional<int64_t> bound,
+                        std::shared_ptr<Heuristic> dead_ends, bool lazy, bool reopen_closed, const std::string &cost_type, std::optional<int64_t> bound,
                         std::optional<double> max_time, std::optional<int64_t> max_expansions,
                         std::optional<size_t> max_memory_kb, int32_t batch_size, bool randomize_successors,
                         bool preferred_successors_first, uint64_t random_seed, nb::object log, nb::object progress) {
@@ -36,6 +37,7 @@ SearchResult run_search(StateSpace &space, OpenListPtr open, EvaluatorPtr f, std
     options.open = std::move(open);
     options.f = std::move(f);
     options.preferred = std::move(preferred);
+    options.dead_ends = std::move(dead_ends);
     options.lazy = lazy;
     options.reopen = reopen_closed;
     options.cost_type = cost_type_from(cost_type);
@@ -112,6 +114,14 @@ void bind_evaluators(nb::module_ &m) {
     m.def("weight", make_weighted, "evaluator"_a, "weight"_a);
     m.def("sum", make_sum, "evaluators"_a);
     m.def("max", make_max, "evaluators"_a);
+    m.def("depth", []() -> EvaluatorPtr { return make_depth(); });
+    m.def("regret", [](std::shared_ptr<Heuristic> q) -> EvaluatorPtr { return make_regret(std::move(q)); }, "q"_a);
+    m.def("levin", [](std::shared_ptr<Heuristic> q, double temperature) {
+        return make_policy_guided(PolicyGuide::levin, std::move(q), nullptr, temperature);
+    }, "q"_a, "temperature"_a);
+    m.def("phs", [](std::shared_ptr<Heuristic> q, EvaluatorPtr h, double temperature, bool star) {
+        return make_policy_guided(star ? PolicyGuide::phs_star : PolicyGuide::phs, std::move(q), std::move(h), temperature);
+    }, "q"_a, "h"_a, "temperature"_a, "star"_a);
 
     nb::class_<OpenList>(m, "OpenList");
     m.def("SingleOpenList", [](EvaluatorPtr key, bool pref_only) {
@@ -147,7 +157,7 @@ void bind_search(nb::module_ &m) {
         });
 
     m.def("search", run_search, "space"_a, "open_list"_a, nb::kw_only(), "f_eval"_a.none() = nb::none(),
-          "preferred"_a = std::vector<std::shared_ptr<Heuristic>>{}, "lazy"_a = false, "reopen_closed"_a = false,
+          "preferred"_a = std::vector<std::shared_ptr<Heuristic>>{}, "dead_ends"_a.none() = nb::none(), "lazy"_a = false, "reopen_closed"_a = false,
           "cost_type"_a = "normal", "bound"_a = nb::none(), "max_time"_a = nb::none(), "max_expansions"_a = nb::none(),
           "max_memory_kb"_a = nb::none(), "batch_size"_a = 1, "randomize_successors"_a = false,
           "preferred_successors_first"_a = false, "random_seed"_a = 0, "log"_a.none() = nb::none(),

@@ -24,5 +24,6 @@ NB_MODULE(_core, m) {
     gsp::bind_encoder(m);
     gsp::bind_evaluators(m);
     gsp::bind_search(m);
+    gsp::bind_improve(m);
     gsp::bind_episodes(m);
 }

@@ -75,5 +75,6 @@ void bind_encoder(nb::module_ &m);
 void bind_episodes(nb::module_ &m);
 void bind_evaluators(nb::module_ &m);
 void bind_search(nb::module_ &m);
+void bind_improve(nb::module_ &m);
 
 }  // namespace gsp

@@ -5,8 +5,9 @@
 
 namespace gsp {
 
-void Heuristic::collect(std::vector<Heuristic *> &heuristics) {
-    if (std::find(heuristics.begin(), heuristics.end(), this) == heuristics.end()) heuristics.push_back(this);
+void Heuristic::collect(Leaves &leaves) {
+    auto &known = leaves.heuristics;
+    if (std::find(known.begin(), known.end(), this) == known.end()) known.push_back(this);
 }
 
 namespace {
@@ -60,14 +61,14 @@ public:
 class G final : public Evaluator {
 public:
     double value(double g, const double *) const override { return g; }
-    void collect(std::vector<Heuristic *> &) override {}
+    void collect(Leaves &) override {}
 };
 
 class Constant final : public Evaluator {
 public:
     explicit Constant(double value) : value_(value) {}
     double value(double, const double *) const override { return value_; }
-    void collect(std::vector<Heuristic *> &) override {}
+    void collect(Leaves &) override {}
 
 private:
     double value_;
@@ -80,7 +81,7 @@ public:
         double value = evaluator_->value(g, slots);
         return value == dead_end ? dead_end : weight_ * value;
     }
-    void collect(std::vector<Heuristic *> &heuristics) override { evaluator_->collect(heuristics); }
+    void collect(Leaves &leaves) override { evaluator_->collect(leaves); }
 
 private:
     EvaluatorPtr evaluator_;
@@ -98,8 +99,8 @@ public:
         }
         return result;
     }
-    void collect(std::vector<Heuristic *> &heuristics) override {
-        for (const EvaluatorPtr &part : parts_) part->collect(heuristics);
+    void collect(Leaves &leaves) override {
+        for (const EvaluatorPtr &part : parts_) part->collect(leaves);
     }
 
 private:

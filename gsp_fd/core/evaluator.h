@@ -19,13 +19,20 @@ inline int32_t adjusted_cost(int32_t cost, CostType type, bool unit_cost) {
 }
 
 class Heuristic;
+class PathSum;
+
+/// What evaluators are made of, each once.
+struct Leaves {
+    std::vector<Heuristic *> heuristics;
+    std::vector<PathSum *> sums;
+};
 
 class Evaluator {
 public:
     virtual ~Evaluator() = default;
     /// Value for a state with path cost g whose heuristic values are in `slots`.
     virtual double value(double g, const double *slots) const = 0;
-    virtual void collect(std::vector<Heuristic *> &heuristics) = 0;
+    virtual void collect(Leaves &leaves) = 0;
 };
 
 using EvaluatorPtr = std::shared_ptr<Evaluator>;
@@ -68,7 +75,7 @@ public:
     virtual bool safe() const { return true; }
 
     double value(double, const double *slots) const override { return slots[slot]; }
-    void collect(std::vector<Heuristic *> &heuristics) override;
+    void collect(Leaves &leaves) override;
 
     const std::string name;
     int32_t slot = 0;  // given by the search

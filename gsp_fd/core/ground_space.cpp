@@ -83,7 +83,7 @@ void GroundSpace::load(int32_t state) {
         if (slots_[v].mask != 0) hash_ ^= zobrist_[task_->first_fact[v] + values_[v]];
 }
 
-int32_t GroundSpace::apply(int32_t op) {
+uint64_t GroundSpace::push_successor(int32_t op) {
     uint32_t *row = states_.push();
     std::memcpy(row, states_[current_], words_ * sizeof(uint32_t));
     uint64_t hash = hash_;
@@ -100,7 +100,19 @@ int32_t GroundSpace::apply(int32_t op) {
         hash ^= zobrist_[first + old] ^ zobrist_[first + effect.value];
         set(row, effect.variable, effect.value);
     }
-    return register_row(hash);
+    return hash;
+}
+
+int32_t GroundSpace::apply(int32_t op) { return register_row(push_successor(op)); }
+
+int32_t GroundSpace::find_successor(int32_t op) {
+    const uint64_t hash = push_successor(op);
+    const uint32_t *row = states_[states_.size() - 1];
+    int32_t found = index_.find(hash, [&](int32_t other) {
+        return std::memcmp(states_[other], row, words_ * sizeof(uint32_t)) == 0;
+    });
+    states_.pop();
+    return found;
 }
 
 int32_t GroundSpace::register_row(uint64_t hash) {

@@ -20,6 +20,7 @@ public:
     bool is_goal() override { return task_->is_goal(values_.data()); }
     void applicable(std::vector<int32_t> &operators) override { task_->applicable(values_.data(), operators); }
     int32_t apply(int32_t op) override;
+    int32_t find_successor(int32_t op) override;
 
     int32_t cost(int32_t op) const override { return task_->operators[op].cost; }
     bool unit_cost() const override { return task_->unit_cost; }
@@ -49,6 +50,8 @@ private:
         words[slot.word] = (words[slot.word] & ~(slot.mask << slot.shift)) |
                            (static_cast<uint32_t>(value) << slot.shift);
     }
+    /// Puts the successor of the current state behind the registered ones, and returns its hash.
+    uint64_t push_successor(int32_t op);
     int32_t register_row(uint64_t hash);
 
     std::shared_ptr<const GroundTask> task_;

@@ -28,10 +28,7 @@ int32_t LiftedSpace::insert_sorting(std::vector<int32_t> &atoms) {
 
 int32_t LiftedSpace::register_row(const std::vector<int32_t> &atoms, uint64_t hash) {
     auto fresh = static_cast<int32_t>(rows_.size());
-    int32_t id = index_.find_or_insert(hash, fresh, [&](int32_t other) {
-        return rows_[other].hash == hash && rows_[other].count == atoms.size() &&
-               std::equal(atoms.begin(), atoms.end(), rows_[other].atoms);
-    });
+    int32_t id = index_.find_or_insert(hash, fresh, [&](int32_t other) { return is_row(other, atoms, hash); });
     if (id != fresh) return id;
     if (chunks_.empty() || chunk_used_ + atoms.size() > chunk_size_) {
         // Small at first: training keeps thousands of spaces with a few states each.
@@ -107,7 +104,7 @@ int32_t LiftedSpace::insert_representative(std::span<const int32_t> tuple) {
     return insert_action({renamed, tuple.size()});
 }
 
-int32_t LiftedSpace::apply(int32_t op) {
+uint64_t LiftedSpace::fill_successor(int32_t op) {
     const int32_t *tuple = actions_.args(op);
     const Schema &schema = task_->schemas[tuple[0]];
     const int32_t *binding = tuple + 1;
@@ -140,7 +137,7 @@ int32_t LiftedSpace::apply(int32_t op) {
         else buffer_.push_back(atom);
     }
     put_added_before(INT32_MAX);
-    return register_row(buffer_, hash);
+    return hash;
 }
 
 std::string LiftedSpace::operator_name(int32_t op) const { return task_->action_name(actions_.args(op), actions_.count(op)); }

@@ -15,7 +15,11 @@ public:
     void load(int32_t state) override;
     int32_t unsatisfied_goals() override;
     void applicable(std::vector<int32_t> &operators) override;
-    int32_t apply(int32_t op) override;
+    int32_t apply(int32_t op) override { return register_row(buffer_, fill_successor(op)); }
+    int32_t find_successor(int32_t op) override {
+        const uint64_t hash = fill_successor(op);
+        return index_.find(hash, [&](int32_t other) { return is_row(other, buffer_, hash); });
+    }
 
     int32_t cost(int32_t op) const override { return costs_[op]; }
     bool unit_cost() const override { return task_->unit_cost; }
@@ -60,7 +64,13 @@ private:
         uint32_t count;
         uint64_t hash;
     };
+    bool is_row(int32_t row, const std::vector<int32_t> &atoms, uint64_t hash) const {
+        return rows_[row].hash == hash && rows_[row].count == atoms.size() &&
+               std::equal(atoms.begin(), atoms.end(), rows_[row].atoms);
+    }
     int32_t register_row(const std::vector<int32_t> &atoms, uint64_t hash);
+    /// Puts the atoms of the current state's successor into the buffer, and returns their hash.
+    uint64_t fill_successor(int32_t op);
     /// Makes the classes of objects those of the current state.
     void classify();
     uint64_t zobrist(int32_t atom) const { return mix(static_cast<uint64_t>(atom) + 1); }

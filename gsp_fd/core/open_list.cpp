@@ -109,7 +109,7 @@ public:
     bool is_dead_end(const Placement &at) const override {
         return key_->value(at.g, at.slots) == dead_end;
     }
-    void collect(std::vector<Heuristic *> &heuristics) override { key_->collect(heuristics); }
+    void collect(Leaves &leaves) override { key_->collect(leaves); }
 
 protected:
     void do_insert(Entry entry, const Placement &at) override {
@@ -141,8 +141,8 @@ public:
         if (unsafe_pruning_ && keys_[0]->value(at.g, at.slots) == dead_end) return true;
         return all_dead(keys_, at);
     }
-    void collect(std::vector<Heuristic *> &heuristics) override {
-        for (const EvaluatorPtr &key : keys_) key->collect(heuristics);
+    void collect(Leaves &leaves) override {
+        for (const EvaluatorPtr &key : keys_) key->collect(leaves);
     }
 
 protected:
@@ -178,7 +178,7 @@ public:
     bool empty() const override { return groups_.empty(); }
     void clear() override { groups_.clear(); }
     bool is_dead_end(const Placement &at) const override { return key_->value(at.g, at.slots) == dead_end; }
-    void collect(std::vector<Heuristic *> &heuristics) override { key_->collect(heuristics); }
+    void collect(Leaves &leaves) override { key_->collect(leaves); }
 
 protected:
     void do_insert(Entry entry, const Placement &at) override {
@@ -222,8 +222,8 @@ public:
     bool is_dead_end(const Placement &at) const override {
         return std::all_of(lists_.begin(), lists_.end(), [&](const OpenListPtr &list) { return list->is_dead_end(at); });
     }
-    void collect(std::vector<Heuristic *> &heuristics) override {
-        for (const OpenListPtr &list : lists_) list->collect(heuristics);
+    void collect(Leaves &leaves) override {
+        for (const OpenListPtr &list : lists_) list->collect(leaves);
     }
     bool preferred_only() const override {
         return std::all_of(lists_.begin(), lists_.end(), [](const OpenListPtr &list) { return list->preferred_only(); });

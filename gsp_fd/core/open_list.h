@@ -29,7 +29,7 @@ public:
     virtual void clear() = 0;
     /// True if no value that orders this list calls for keeping the state.
     virtual bool is_dead_end(const Placement &at) const = 0;
-    virtual void collect(std::vector<Heuristic *> &heuristics) = 0;
+    virtual void collect(Leaves &leaves) = 0;
     virtual void boost_preferred() {}
     /// True if only successors by preferred operators get in.
     virtual bool preferred_only() const { return preferred_only_; }

@@ -4,6 +4,7 @@
 #include <random>
 #include <unordered_set>
 
+#include "path_sums.h"
 #include "search_reports.h"
 
 namespace gsp {
@@ -27,10 +28,10 @@ public:
         : space_(space), options_(std::move(options)), watch_(watch), open_(*options_.open), random_(options_.seed),
           initial_(space.initial_state()) {
         open_.clear();
-        open_.collect(heuristics_);
-        if (options_.f) options_.f->collect(heuristics_);
-        for (const auto &heuristic : options_.preferred) heuristic->collect(heuristics_);
-        if (options_.dead_ends) options_.dead_ends->collect(heuristics_);
+        open_.collect(leaves_);
+        if (options_.f) options_.f->collect(leaves_);
+        for (const auto &heuristic : options_.preferred) heuristic->collect(leaves_);
+        if (options_.dead_ends) options_.dead_ends->collect(leaves_);
         for (size_t i = 0; i < heuristics_.size(); ++i) {
             heuristics_[i]->slot = static_cast<int32_t>(i);
             heuristics_[i]->bind(space);
@@ -40,8 +41,9 @@ public:
         // new: so it is taken once, in the planner as in training. Without a Q-function it is taken from every list and
         // costs nothing, as in Fast Downward.
         each_once_ = per_operator_ && open_.repeats();
+        sums_ = PathSums(leaves_, options_.lazy);
         result_.complete = !open_.preferred_only();
-        values_ = SegmentedRows<double>(std::max<size_t>(heuristics_.size(), 1));
+        values_ = SegmentedRows<double>(std::max<size_t>(num_slots(), 1));
         operator_values_.resize(heuristics_.size());
         space_.set_watch(&watch_);
     }
@@ -91,7 +93,7 @@ public:
         result_.registered = static_cast<int64_t>(space_.num_states());
         result_.seconds = cpu_seconds() - start;
         result_.state_bytes = static_cast<double>(space_.state_bytes());
-        result_.node_bytes = static_cast<double>(nodes_.bytes() + values_.bytes());
+        result_.node_bytes = static_cast<double>(nodes_.bytes() + values_.bytes() + sums_.bytes());
         return result_;
     }
 
@@ -102,6 +104,7 @@ private:
         bool preferred;
     };
 
+    size_t num_slots() const { return heuristics_.size() + leaves_.sums.size(); }
     Status status(int32_t state) { return static_cast<Status>(nodes_[state]->status); }
     void set_status(int32_t state, Status status) { nodes_[state]->status = static_cast<uint32_t>(status); }
     void finish(Outcome outcome) {
@@ -119,6 +122,7 @@ private:
 
     void begin() {
         grow_nodes();
+        sums_.start(values_[initial_]);
         space_.load(initial_);
         waiting_.push_back({initial_, true});
         const bool hopeless = over_bound(0, 0);
@@ -229,6 +233,7 @@ private:
         }
         bool waits = known && node.status == static_cast<uint32_t>(Status::fresh);
         node = {entry.state, entry.op, static_cast<uint32_t>(Status::fresh), g, static_cast<int32_t>(real_g)};
+        sums_.get(entry, values_[successor]);
         space_.load(successor);
         if (space_.is_goal()) return reached_goal(successor), true;
         if (!waits) waiting_.push_back({successor, false});
@@ -346,13 +351,15 @@ private:
         if (!per_operator_) ++result_.expanded;
         set_preferred(batch_preferred_[index]);
         auto row = batch_operators_[index];
-        slots_.assign(values_[state], values_[state] + heuristics_.size());
+        slots_.assign(values_[state], values_[state] + num_slots());
         operators_.assign(row.begin(), row.end());
         if (!per_operator_) order_successors();
+        sums_.add(state, operators_, batch_operators_.begin[index], operator_values_, values_[state]);
         for (size_t k = 0; k < operators_.size(); ++k) {
             for (Heuristic *heuristic : heuristics_)
                 if (heuristic->per_operator())
                     slots_[heuristic->slot] = operator_values_[heuristic->slot][batch_operators_.begin[index] + k];
+            sums_.get(state, k, slots_.data());
             Placement at{double(nodes_[state]->g), slots_.data(), is_preferred(operators_[k])};
             if (per_operator_ && prune(at)) continue;
             if (each_once_) taken_.erase(number_of(state, operators_[k]));  // of a state that is reopened
@@ -416,7 +423,9 @@ private:
     SearchResult result_;
 
     const int32_t initial_;
-    std::vector<Heuristic *> heuristics_;
+    Leaves leaves_;
+    std::vector<Heuristic *> &heuristics_ = leaves_.heuristics;
+    PathSums sums_;
     SearchReports reports_{options_, heuristics_, result_};
     bool per_operator_ = false, each_once_ = false, awaits_ = false, over_ = false;
     SegmentedRows<Node> nodes_;

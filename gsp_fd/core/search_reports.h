@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdio>
 
 #include "search.h"
 
@@ -17,20 +18,26 @@ public:
     }
     void initial(const double *values) {
         best_.assign(heuristics_.size(), dead_end);
+        told_.assign(heuristics_.size(), "");
+        // A whole number, which is what Downward Lab looks for.
         for (Heuristic *heuristic : heuristics_)
-            line("Initial heuristic value for " + heuristic->name + ": " + number(values[heuristic->slot]));
+            line("Initial heuristic value for " + heuristic->name + ": " + number(std::round(values[heuristic->slot])));
     }
     /// True if some heuristic has a new best value.
     bool best(uint32_t g, const double *values) {
-        bool better = false;
+        bool better = false, told = false;
         for (Heuristic *heuristic : heuristics_) {
             double value = values[heuristic->slot];
             if (value >= best_[heuristic->slot]) continue;
             best_[heuristic->slot] = value;
-            line("New best heuristic value for " + heuristic->name + ": " + number(value));
             better = true;
+            // Learned values may differ by less than what is shown of them.
+            if (number(value) == told_[heuristic->slot]) continue;
+            told_[heuristic->slot] = number(value);
+            line("New best heuristic value for " + heuristic->name + ": " + number(value));
+            told = true;
         }
-        if (better)
+        if (told)
             line("[g=" + std::to_string(g) + ", " + std::to_string(result_.evaluated) + " evaluated, " +
                  std::to_string(result_.expanded) + " expanded]");
         return better;
@@ -57,14 +64,19 @@ public:
     }
 
 private:
+    /// Whole numbers as they are, others with two decimals.
     static std::string number(double value) {
-        return value == dead_end ? "infinity" : std::to_string(std::llround(value));
+        if (value == dead_end) return "infinity";
+        char text[400];
+        std::snprintf(text, sizeof text, value == std::round(value) ? "%.0f" : "%.2f", value == 0 ? 0.0 : value);
+        return text;
     }
 
     const SearchOptions &options_;
     const std::vector<Heuristic *> &heuristics_;
     SearchResult &result_;
     std::vector<double> best_;
+    std::vector<std::string> told_;
     double last_f_ = 0;
     std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
 };

@@ -19,6 +19,8 @@ public:
     virtual void applicable(std::vector<int32_t> &operators) = 0;
     /// The number of the state reached from the current one; a state that is new gets the number num_states() had.
     virtual int32_t apply(int32_t op) = 0;
+    /// The same, but a state that is new gets no number: -1.
+    virtual int32_t find_successor(int32_t op) = 0;
 
     virtual int32_t cost(int32_t op) const = 0;
     virtual bool unit_cost() const = 0;

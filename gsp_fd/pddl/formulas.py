@@ -34,6 +34,7 @@ MAX_COST = 2**31 - 1
 MAX_HINTS = 20
 """Warnings of a file that guess what was meant: each guess compares a name with all others."""
 _CONNECTIVES = ("and", "or", "not", "imply", "forall", "exists")
+_COMPARISONS = (">", ">=", "<", "<=")
 
 
 class FormulaParser:
@@ -146,6 +147,8 @@ class FormulaParser:
         if not isinstance(name, str):
             self.fail("expected the name of a predicate, got a list", node.line)
         declared = self.predicates.get(name)
+        if declared is None and name in _COMPARISONS:
+            self._fail_on_numbers(name, node.line)
         if declared is None:
             hint = near_miss(name, [*self.predicates, *_CONNECTIVES])
             hint = f"; '{name}' is a type" if name in self.types else hint
@@ -153,6 +156,12 @@ class FormulaParser:
         terms = self._terms(node, known)
         self.check_arity(node, declared)
         return Atom(name, terms, node.line)
+
+    def _fail_on_numbers(self, comparison: str, line: int) -> NoReturn:
+        message = (
+            f"numeric fluents are not supported: '{comparison}' compares numbers; functions may only be action costs"
+        )
+        self.fail(message, line)
 
     # -- conditions. Each level of nesting costs one Python frame, see reader.MAX_DEPTH.
 
@@ -166,6 +175,8 @@ class FormulaParser:
                 return self.atom(node, known)
             if len(node) != 3:
                 self.fail(f"'=' takes 2 arguments, got {len(node) - 1}", line)
+            if any(isinstance(term, SList) for term in node):
+                self._fail_on_numbers("=", line)
             left, right = self._terms(node, known)
             return Equality(left, right, line)
         first = 1

@@ -14,7 +14,7 @@ import tasks
 
 from gsp_fd.fd_integration.tools.plugin_task import task_text
 from gsp_fd.generate import domain_text, generate
-from gsp_fd.model import SHIPPED_MODELS
+from gsp_fd.model_library import SHIPPED_MODELS
 
 from . import ROOT
 from .planner_targets import SAS_TOKENS, sas_seeds

@@ -21,7 +21,8 @@ from gsp_fd.export import cli as export_cli
 from gsp_fd.export import writer  # noqa: F401  (loaded before the forks)
 from gsp_fd.fd_integration.tools.plugin_task import task_text
 from gsp_fd.generate import domain_text, generate
-from gsp_fd.model import SHIPPED_MODELS, Model
+from gsp_fd.model import Model
+from gsp_fd.model_library import SHIPPED_MODELS
 from gsp_fd.task import Task
 from gsp_fd.training.checkpoint import save_checkpoint
 from gsp_fd.training.config import TrainingConfig
