@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import cli_support as cli
 import pytest
@@ -22,6 +23,9 @@ from gsp_fd import _core
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task
 from gsp_fd.validate import validate_sas_plan
+
+S = TypeVar("S")
+A = TypeVar("A")
 
 MAX_STATES = 400
 WALK = 60
@@ -40,10 +44,18 @@ def improved(
     return (found[-1][0] if found else plan), [cost for _, cost in found]
 
 
-def walk(start: object, choices: Callable, follow: Callable, is_goal: Callable, seed: int) -> list:
+def walk(
+    start: S,
+    choices: Callable[[S], Sequence[A]],
+    follow: Callable[[S, A], S],
+    is_goal: Callable[[S], bool],
+    seed: int,
+) -> list[A]:
     """Random steps from a state to a goal state that is met late."""
     generator = random.Random(seed)
-    state, steps, best = start, [], []
+    state = start
+    steps: list[A] = []
+    best: list[A] = []
     for _ in range(WALK):
         if is_goal(state):
             best = list(steps)
