@@ -8,11 +8,14 @@ from pathlib import Path
 from random import Random
 
 from gsp_fd.generate.base import Atom, Generator, Instance, domain_file
-from gsp_fd.generate.layout import grid, rectangles
+from gsp_fd.generate.layout import grid, neighbours, rectangles
 from gsp_fd.generate.levels import Lines, cell_name, read_lines
 
 BLANK = 0
 SMALLEST_BOARD = 4
+SHUFFLED = 0.5
+"""Share of the boards that are drawn among all; the others are nearer to the goal, for a start."""
+MOVES_PER_CELL = 6
 LONGEST_SIDE = 2.0
 """Boards that are drawn are at most twice as long as wide."""
 
@@ -47,14 +50,27 @@ def solvable(numbers: Sequence[int], columns: int) -> bool:
 
 
 def instance(size: int, rng: Random) -> Instance:
-    """A random board of which half of the tiles, or all, were shuffled at random; of `size` cells and tiles."""
+    """A board of up to `size` cells and tiles, shuffled at random or, as often, only by some random moves."""
     rows, columns = rng.choice(_shapes(size))
     numbers = list(range(rows * columns))
-    rng.shuffle(numbers)
-    if not solvable(numbers, columns):
-        first, second = (place for place, number in enumerate(numbers) if number in (1, 2))
-        numbers[first], numbers[second] = numbers[second], numbers[first]
+    if rng.random() < SHUFFLED:
+        rng.shuffle(numbers)
+        if not solvable(numbers, columns):
+            first, second = (place for place, number in enumerate(numbers) if number in (1, 2))
+            numbers[first], numbers[second] = numbers[second], numbers[first]
+    else:
+        blank = numbers.index(BLANK)
+        for _ in range(rng.randint(1, MOVES_PER_CELL * len(numbers))):
+            to = rng.choice(_beside(blank, rows, columns))
+            numbers[blank], numbers[to] = numbers[to], BLANK
+            blank = to
     return board(numbers, columns)
+
+
+def _beside(place: int, rows: int, columns: int) -> list[int]:
+    """The places beside one, all counted row by row."""
+    beside = neighbours(divmod(place, columns))
+    return [row * columns + column for row, column in beside if 0 <= row < rows and 0 <= column < columns]
 
 
 def _shapes(size: int) -> list[tuple[int, int]]:
@@ -88,7 +104,7 @@ def _board(line: Lines) -> Instance:
         raise line.error(f"{len(numbers)} numbers are no square board (4, 9, 16, 25, ...)")
     missing = sorted(set(range(len(numbers))) - set(numbers))
     if missing:
-        raise line.error(f"a board of {len(numbers)} cells has the numbers 0 to {len(numbers) - 1}: {missing[0]} is missing")
+        raise line.error(f"the numbers of a board of {len(numbers)} cells start at 0: {missing[0]} is missing")
     if not solvable(numbers, side):
         raise line.error("this board cannot be solved: an odd number of swaps parts it from the goal")
     return board(numbers, side)

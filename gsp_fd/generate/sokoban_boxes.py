@@ -8,6 +8,7 @@ from math import isqrt
 from pathlib import Path
 from random import Random
 
+from gsp_fd.common.errors import driver_error
 from gsp_fd.generate.base import Atom, Generator, Instance, domain_file
 from gsp_fd.generate.layout import STEPS, Cell, grid, neighbours, reachable
 from gsp_fd.generate.levels import Lines, blocks, cell_name
@@ -57,10 +58,14 @@ def _in_a_row(floor: list[Cell], length: int) -> list[tuple[Cell, ...]]:
 
 def read_levels(file: Path) -> Iterator[Instance]:
     """The levels of a text file in the usual notation, which blank lines part; a level may begin with comments."""
+    found = False
     for block in blocks(file):
         first = next((i for i, row in enumerate(block.rows) if not row.startswith(COMMENT)), None)
         if first is not None:
+            found = True
             yield _level(Lines(block.file, block.first + first, block.rows[first:])).instance()
+    if not found:
+        raise driver_error("there is no level in this file, only comments", file)
 
 
 def _level(lines: Lines) -> Level:
@@ -90,7 +95,7 @@ def _check(lines: Lines, marks: dict[str, set[Cell]], floor: set[Cell], player: 
     if not goals:
         raise lines.error("there is no goal (. or * or +)")
     if len(boxes) < len(goals):
-        raise lines.error(f"{len(goals)} goals but only {len(boxes)} boxes")
+        raise lines.error(f"only {len(boxes)} of {len(goals)} goals can get a box: there are too few boxes")
     return Level(frozenset(floor), player, frozenset(boxes), frozenset(goals))
 
 

@@ -117,18 +117,19 @@ def _position(lines: Lines, row: int, text: str, rows: int, columns: int) -> Cel
 
 
 def instance(size: int, rng: Random) -> Instance:
-    """A square grid of which a hidden line from corner to border parts regions, each of one colour."""
-    side = _side(size)
-    nodes = grid(side + 1, side + 1)
-    border = [node for node in nodes if not {0, side}.isdisjoint(node)]
-    colours = min(COLOURS, side, size - _objects(side, 0))
+    """A grid of which a hidden line between two nodes of the border parts regions, each of one colour."""
+    rows, columns = shape = _shape(size)
+    colours = min(COLOURS, rows, size - _objects(*shape, 0))
+    if rng.random() < 0.5:
+        rows, columns = columns, rows
+    nodes = grid(rows + 1, columns + 1)
+    border = [(row, column) for row, column in nodes if row in (0, rows) or column in (0, columns)]
     while True:
         start, goal = rng.sample(border, 2)
-        line = _line(nodes, start, goal, rng)
-        regions = _regions(side, line)
+        regions = _regions(grid(rows, columns), _line(nodes, start, goal, rng))
         drawn = _colour(regions, colours, rng)
         if len(set(drawn.values())) == colours:
-            return Puzzle(side, side, start, goal, drawn).instance()
+            return Puzzle(rows, columns, start, goal, drawn).instance()
 
 
 def _line(nodes: list[Cell], start: Cell, goal: Cell, rng: Random) -> list[Cell]:
@@ -152,10 +153,9 @@ def _line(nodes: list[Cell], start: Cell, goal: Cell, rng: Random) -> list[Cell]
     return [nodes[node] for node in line]
 
 
-def _regions(side: int, line: list[Cell]) -> list[list[Cell]]:
+def _regions(cells: list[Cell], line: list[Cell]) -> list[list[Cell]]:
     """The cells of every region that the line leaves."""
     closed = {frozenset(sides(*step)) for step in zip(line, line[1:], strict=False)}
-    cells = grid(side, side)
     ways: dict[Cell, list[Cell]] = {cell: [] for cell in cells}
     for one, other in adjacent_pairs(cells):
         if frozenset((one, other)) not in closed:
@@ -183,23 +183,26 @@ def _colour(regions: list[list[Cell]], colours: int, rng: Random) -> dict[Cell, 
     return dict(sorted(chosen.items()))
 
 
-def _side(size: int) -> int:
-    side = 1
-    while _objects(side + 1, 2) <= size:
-        side += 1
-    return side
+def _shape(size: int) -> tuple[int, int]:
+    """Rows and columns, equal or one more, of the largest grid with at most `size` objects, two colours among them."""
+    rows, columns = 1, 1
+    while True:
+        larger = (rows + 1, columns) if rows < columns else (rows, columns + 1)
+        if _objects(*larger, 2) > size:
+            return rows, columns
+        rows, columns = larger
 
 
-def _objects(side: int, colours: int) -> int:
-    return side * side + (side + 1) ** 2 + colours
+def _objects(rows: int, columns: int, colours: int) -> int:
+    return rows * columns + (rows + 1) * (columns + 1) + colours
 
 
 GENERATOR = Generator(
     lambda: domain_file("witness"),
     instance,
-    "cells and nodes of the square grid + up to 4 colours; the largest grid that fits",
-    smallest=_objects(2, 2),
-    training=(_objects(2, 2), _objects(4, 4)),
-    largest=_objects(10, 4),
+    "cells and nodes of the grid + up to 4 colours; the largest grid that fits",
+    smallest=_objects(2, 2, 2),
+    training=(_objects(2, 2, 2), _objects(4, 4, 4)),
+    largest=_objects(10, 10, 4),
     read=read_puzzles,
 )

@@ -21,8 +21,16 @@
     (:derived (pushed ?direction - direction ?shape - shape)
         (or
             (agent ?shape)
-            (exists (?other - shape ?from ?to - cell)
-                (and (pushed ?direction ?other) (at ?other ?from) (next ?direction ?from ?to) (at ?shape ?to))
+            (exists (?to - cell)
+                (and
+                    (at ?shape ?to)
+                    (exists (?from - cell)
+                        (and
+                            (next ?direction ?from ?to)
+                            (exists (?other - shape) (and (at ?other ?from) (pushed ?direction ?other)))
+                        )
+                    )
+                )
             )
         )
     )
