@@ -67,7 +67,7 @@ def task_fit_problems(metadata: ModelMetadata, task: LiftedTask) -> list[str]:
     """Why a model does not fit a task; empty if it does."""
     return fit_problems(
         metadata,
-        list(zip(task.predicates, task.arities, strict=True)),
+        task.signature,
         [(schema.name, len(schema.parameters)) for schema in task.schemas],
         [name for name in task.types if not name.startswith("either ")],
         task.objects[: task.constants],
@@ -78,7 +78,9 @@ def task_fit_problems(metadata: ModelMetadata, task: LiftedTask) -> list[str]:
 def present_relations(task: LiftedTask) -> set[str]:
     """The relations that can have atoms in some state of a task."""
     predicates = {predicate for predicate, _ in task.init}
-    predicates |= {literal.predicate for schema in task.schemas for literal in schema.add}
+    rules = [rule for stratum in task.axioms for rule in stratum]
+    rules += [rule for schema in task.schemas for rule in schema.conditional]
+    predicates |= {literal.predicate for part in (*task.schemas, *rules) for literal in part.add}
     found = {task.predicates[predicate] for predicate in predicates}
     for suffix, goals in (("goal", task.goal_positive), ("not_goal", task.goal_negative)):
         names = {task.predicates[predicate] for predicate, _ in goals}

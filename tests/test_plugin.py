@@ -177,9 +177,9 @@ BIAS = "weights norm.bias " + 8 * "00000000"
 @pytest.mark.parametrize(
     ("line", "changed", "message"),
     [
-        ("gsp-task 3", "gsp-task 2", "line 1: version 2 of the format, but this program reads version 3"),
-        ("gsp-task 3", "begin_version", "line 1: not a task file of gsp-fd"),
-        ("gsp-task 3", "gsp-task 2x", "line 1: '2x' is no number (version)"),
+        ("gsp-task 4", "gsp-task 2", "line 1: version 2 of the format, but this program reads version 4"),
+        ("gsp-task 4", "begin_version", "line 1: not a task file of gsp-fd"),
+        ("gsp-task 4", "gsp-task 2x", "line 1: '2x' is no number (version)"),
         ("metric 0", "metric 2", "line 3: the flag must be from 0 to 1"),
         ("metric 0", "metre 0", "line 3: unknown keyword 'metre'"),
         ("metric 0", "metric 0 0", "line 3: '0' is too much in this line"),

@@ -59,7 +59,7 @@ def read_tasks(domain: Path, folder: Path) -> list[Task]:
 def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetadata:
     """What the models of a domain say about it, before any training."""
     lifted = _lifted(tasks[0])
-    predicates = list(zip(lifted.predicates, lifted.arities, strict=True))
+    predicates = lifted.signature
     types = [name for name in lifted.types if not name.startswith("either ")]
     constants = lifted.objects[: lifted.constants]
     schemas = [(schema.name, len(schema.parameters)) for schema in lifted.schemas]

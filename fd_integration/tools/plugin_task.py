@@ -20,9 +20,9 @@ from gsp_fd.fd_integration.tools.pddl_files import find_pddl_files, load_lifted
 from gsp_fd.inference import NativeNetwork
 from gsp_fd.model import find_model, relation_specs, task_fit_problems
 from gsp_fd.model_format import ModelMetadata, read_metadata, read_model, weights_of, weights_prefix
-from gsp_fd.pddl import LiftedTask
+from gsp_fd.pddl import LiftedTask, Rule, Schema
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 
 def task_text(task: LiftedTask, model: Path) -> bytes:
@@ -64,11 +64,23 @@ def _symbols(task: LiftedTask) -> Lines:
 def _schemas(task: LiftedTask) -> Lines:
     for schema in task.schemas:
         yield "schema", schema.name, schema.cost, *schema.parameters
-        for part in ("positive", "negative", "add", "delete"):
-            yield from ((part, literal.predicate, *literal.args) for literal in getattr(schema, part))
-        yield from (("equal", *pair) for pair in schema.equal)
-        yield from (("unequal", *pair) for pair in schema.unequal)
         yield from (("cost", function, *args) for function, args in schema.cost_terms)
+        yield from _rule(schema)
+        for keyword, rules in (("alternative", schema.alternatives), ("effect", schema.conditional)):
+            for rule in rules:
+                yield keyword, *rule.parameters
+                yield from _rule(rule)
+    for number, stratum in enumerate(task.axioms):
+        for rule in stratum:
+            yield "axiom", number, *rule.parameters
+            yield from _rule(rule)
+
+
+def _rule(rule: Rule | Schema) -> Lines:
+    for part in ("positive", "negative", "add", "delete"):
+        yield from ((part, literal.predicate, *literal.args) for literal in getattr(rule, part))
+    yield from (("equal", *pair) for pair in rule.equal)
+    yield from (("unequal", *pair) for pair in rule.unequal)
 
 
 def _relations(metadata: ModelMetadata, task: LiftedTask) -> Lines:

@@ -72,7 +72,8 @@ class SasStates:
     """
 
     def __init__(self, facts: Sequence[Sequence[str]], task: LiftedTask) -> None:
-        self._predicates = {name: index for index, name in enumerate(task.predicates) if task.fluent[index]}
+        changing = {index for index, fluent in enumerate(task.fluent) if fluent} - task.derived
+        self._predicates = {task.predicates[index]: index for index in changing}
         self._objects = {name: index for index, name in enumerate(task.objects)}
         self._atoms = [[self._atom(name) for name in names] for names in facts]
         mentioned = {atom for atoms in self._atoms for atom in atoms if atom is not None}

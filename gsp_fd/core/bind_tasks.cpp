@@ -36,16 +36,28 @@ std::vector<T> atoms(nb::handle sequence) {
     return out;
 }
 
+void fill_rule(Rule &rule, nb::handle source) {
+    rule.parameters = ints(source.attr("parameters"));
+    rule.positive = literals(source.attr("positive"));
+    rule.negative = literals(source.attr("negative"));
+    rule.equal = pairs(source.attr("equal"));
+    rule.unequal = pairs(source.attr("unequal"));
+    rule.add = literals(source.attr("add"));
+    rule.del = literals(source.attr("delete"));
+}
+
+std::vector<Rule> rules(nb::handle sequence) {
+    std::vector<Rule> out;
+    for (nb::handle item : sequence) fill_rule(out.emplace_back(), item);
+    return out;
+}
+
 Schema schema_from(nb::handle source) {
     Schema schema;
     schema.name = nb::cast<std::string>(source.attr("name"));
-    schema.parameters = ints(source.attr("parameters"));
-    schema.positive = literals(source.attr("positive"));
-    schema.negative = literals(source.attr("negative"));
-    schema.equal = pairs(source.attr("equal"));
-    schema.unequal = pairs(source.attr("unequal"));
-    schema.add = literals(source.attr("add"));
-    schema.del = literals(source.attr("delete"));
+    fill_rule(schema, source);
+    schema.alternatives = rules(source.attr("alternatives"));
+    schema.conditional = rules(source.attr("conditional"));
     schema.cost = nb::cast<int32_t>(source.attr("cost"));
     schema.cost_terms = atoms<Literal>(source.attr("cost_terms"));
     return schema;
@@ -59,6 +71,7 @@ std::shared_ptr<LiftedTask> lifted_from(nb::handle source) {
     task->arities = ints(source.attr("arities"));
     for (nb::handle flag : source.attr("fluent")) task->fluent.push_back(nb::cast<bool>(flag));
     for (nb::handle schema : source.attr("schemas")) task->schemas.push_back(schema_from(schema));
+    for (nb::handle stratum : source.attr("axioms")) task->axioms.push_back(rules(stratum));
     task->init = atoms<GroundAtom>(source.attr("init"));
     task->goal_positive = atoms<GroundAtom>(source.attr("goal_positive"));
     task->goal_negative = atoms<GroundAtom>(source.attr("goal_negative"));
@@ -212,7 +225,7 @@ void bind_spaces(nb::module_ &m) {
             std::vector<int32_t> atoms;
             for (size_t i = 0; i < flat.size();) {
                 int32_t predicate = flat.data()[i++];
-                if (predicate < 0 || static_cast<size_t>(predicate) >= task.predicates.size() || !task.fluent[predicate] ||
+                if (predicate < 0 || static_cast<size_t>(predicate) >= task.predicates.size() || !task.is_stored(predicate) ||
                     i + task.arities[predicate] > flat.size())
                     throw nb::value_error("not a state of this task");
                 for (int32_t k = 0; k < task.arities[predicate]; ++k)

@@ -31,7 +31,7 @@ struct gsp_task {
         heuristic.bind(*space);
         for (size_t i = 0; i < file.task->objects.size(); ++i) objects.emplace(file.task->objects[i], i);
         for (size_t i = 0; i < file.task->predicates.size(); ++i)
-            if (file.task->fluent[i]) fluents.emplace(file.task->predicates[i], i);
+            if (file.task->is_stored(static_cast<int32_t>(i))) fluents.emplace(file.task->predicates[i], i);
     }
 
     /// Whether the work was done; if not, why.

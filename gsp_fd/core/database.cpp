@@ -43,12 +43,12 @@ void Database::clear_fluents() {
 }
 
 bool Database::constraints_hold() const {
-    for (auto [a, b] : schema_->equal)
+    for (auto [a, b] : rule_->equal)
         if (ground_term(a, binding_) != ground_term(b, binding_)) return false;
-    for (auto [a, b] : schema_->unequal)
+    for (auto [a, b] : rule_->unequal)
         if (ground_term(a, binding_) == ground_term(b, binding_)) return false;
     int32_t args[LiftedTask::max_parameters];
-    for (const Literal &literal : schema_->negative) {
+    for (const Literal &literal : rule_->negative) {
         if (relaxed_ && task_.fluent[literal.predicate]) continue;
         ground(literal, args);
         if (holds(literal.predicate, args)) return false;

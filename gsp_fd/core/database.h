@@ -1,5 +1,7 @@
-// A set of atoms with indices, and the join that finds the instances of a schema whose preconditions hold.
+// A set of atoms with indices, and the join that finds the instances of a rule whose preconditions hold.
 #pragma once
+
+#include <utility>
 
 #include "symmetry.h"
 
@@ -25,26 +27,33 @@ public:
     bool holds(int32_t atom) const { return truth_[atom]; }
     void add(int32_t atom);
     void clear_fluents();
-    /// With classes, `match` yields one instance of each class of equivalent ones; null for all.
-    void set_classes(const ObjectClasses *classes) { classes_ = classes; }
+    /// With classes, `match` yields one instance of each class of equivalent ones; null for all. Returns the former ones.
+    const ObjectClasses *set_classes(const ObjectClasses *classes) { return std::exchange(classes_, classes); }
 
-    /// Calls emit(binding) for every instance of the schema whose preconditions hold.
+    /// Calls emit(binding) for every instance of the rule whose preconditions hold.
     /// `relaxed`: negative preconditions over fluents are ignored.
     template<class Emit>
-    void match(const Schema &schema, bool relaxed, Emit &&emit) {
-        start(schema, relaxed);
-        join(all_literals(schema), emit);
+    void match(const Rule &rule, bool relaxed, Emit &&emit) {
+        start(rule, relaxed);
+        join(all_literals(rule), emit);
+    }
+    /// The instances whose first parameters have these values.
+    template<class Emit>
+    void match_bound(const Rule &rule, std::span<const int32_t> values, Emit &&emit) {
+        start(rule, false);
+        std::copy(values.begin(), values.end(), binding_);
+        join(all_literals(rule), emit);
     }
     /// The instances for which literal `trigger` is the atom added last, and no earlier literal is.
     template<class Emit>
-    void match_newest(const Schema &schema, size_t trigger, const int32_t *args, Emit &&emit) {
-        start(schema, true);
+    void match_newest(const Rule &rule, size_t trigger, const int32_t *args, bool relaxed, Emit &&emit) {
+        start(rule, relaxed);
         trigger_ = static_cast<int32_t>(trigger);
         trigger_args_ = args;
-        const Literal &literal = schema.positive[trigger];
+        const Literal &literal = rule.positive[trigger];
         size_t bound = 0;
         int32_t parameters[LiftedTask::max_parameters];
-        if (bind(literal, args, parameters, bound)) join(all_literals(schema) & ~(uint64_t{1} << trigger), emit);
+        if (bind(literal, args, parameters, bound)) join(all_literals(rule) & ~(uint64_t{1} << trigger), emit);
     }
 
 private:
@@ -55,14 +64,14 @@ private:
         std::vector<int32_t> touched;
     };
 
-    static uint64_t all_literals(const Schema &schema) {
-        return schema.positive.size() == 64 ? ~uint64_t{0} : (uint64_t{1} << schema.positive.size()) - 1;
+    static uint64_t all_literals(const Rule &rule) {
+        return rule.positive.size() == 64 ? ~uint64_t{0} : (uint64_t{1} << rule.positive.size()) - 1;
     }
-    void start(const Schema &schema, bool relaxed) {
-        schema_ = &schema;
+    void start(const Rule &rule, bool relaxed) {
+        rule_ = &rule;
         relaxed_ = relaxed;
         trigger_ = -1;
-        std::fill(binding_, binding_ + schema.parameters.size(), -1);
+        std::fill(binding_, binding_ + rule.parameters.size(), -1);
     }
     bool bind(const Literal &literal, const int32_t *tuple, int32_t *bound, size_t &count) {
         for (size_t i = 0; i < literal.args.size(); ++i) {
@@ -80,10 +89,10 @@ private:
         }
         return true;
     }
-    /// Type, and with symmetry reduction: no more objects of a class than the schema has parameters are ever needed.
+    /// Type, and with symmetry reduction: no more objects of a class than the rule has parameters are ever needed.
     bool admits(int32_t parameter, int32_t object) const {
-        if (!task_.is_member[schema_->parameters[parameter]][object]) return false;
-        return !classes_ || classes_->rank(object) < static_cast<int32_t>(schema_->parameters.size());
+        if (!task_.is_member[rule_->parameters[parameter]][object]) return false;
+        return !classes_ || classes_->rank(object) < static_cast<int32_t>(rule_->parameters.size());
     }
     bool ground(const Literal &literal, int32_t *out) const {
         for (size_t i = 0; i < literal.args.size(); ++i) {
@@ -95,8 +104,8 @@ private:
     /// In a triggered match an earlier literal must not be the newest atom too.
     bool is_newest(size_t literal, const int32_t *args) const {
         return static_cast<int32_t>(literal) < trigger_ &&
-               schema_->positive[literal].predicate == schema_->positive[trigger_].predicate &&
-               std::equal(args, args + schema_->positive[literal].args.size(), trigger_args_);
+               rule_->positive[literal].predicate == rule_->positive[trigger_].predicate &&
+               std::equal(args, args + rule_->positive[literal].args.size(), trigger_args_);
     }
     bool constraints_hold() const;
 
@@ -109,7 +118,7 @@ private:
         int32_t args[LiftedTask::max_parameters];
         for (uint64_t m = rest; m != 0; m &= m - 1) {
             int j = __builtin_ctzll(m);
-            const Literal &literal = schema_->positive[j];
+            const Literal &literal = rule_->positive[j];
             const Relation &relation = relations_[literal.predicate];
             if (relation.size == 0) return;
             int32_t size = relation.size;
@@ -139,7 +148,7 @@ private:
                 candidates = list;
             }
         }
-        const Literal &literal = schema_->positive[best];
+        const Literal &literal = rule_->positive[best];
         const Relation &relation = relations_[literal.predicate];
         int32_t count = candidates ? static_cast<int32_t>(candidates->size()) : relation.size;
         for (int32_t k = 0; k < count; ++k) {
@@ -155,9 +164,9 @@ private:
     /// Parameters that no positive precondition binds range over their types.
     template<class Emit>
     void bind_free(size_t from, Emit &&emit) {
-        for (size_t i = from; i < schema_->parameters.size(); ++i) {
+        for (size_t i = from; i < rule_->parameters.size(); ++i) {
             if (binding_[i] >= 0) continue;
-            for (int32_t object : task_.type_members[schema_->parameters[i]]) {
+            for (int32_t object : task_.type_members[rule_->parameters[i]]) {
                 if (classes_ && !admits(static_cast<int32_t>(i), object)) continue;
                 binding_[i] = object;
                 bind_free(i + 1, emit);
@@ -165,7 +174,7 @@ private:
             binding_[i] = -1;
             return;
         }
-        if (classes_ && !classes_->is_representative(binding_, schema_->parameters.size())) return;
+        if (classes_ && !classes_->is_representative(binding_, rule_->parameters.size())) return;
         if (constraints_hold()) emit(static_cast<const int32_t *>(binding_));
     }
 
@@ -176,7 +185,7 @@ private:
     std::vector<int32_t> true_fluents_;
 
     const ObjectClasses *classes_ = nullptr;
-    const Schema *schema_ = nullptr;
+    const Rule *rule_ = nullptr;
     bool relaxed_ = false;
     int32_t trigger_ = -1;
     const int32_t *trigger_args_ = nullptr;

@@ -80,9 +80,16 @@ void Encoder::append_state(LiftedSpace &space, int32_t state, std::span<const in
     for (size_t r = 0; r < fixed_.size(); ++r)
         for (int32_t node : fixed_[r]) out.relations[r].push_back(first + node);
     const TupleTable &atoms = space.database().atoms();
-    for (int32_t atom : space.atoms(state))
-        if (int32_t r = state_relation_[atoms.symbol(atom)]; r >= 0)
-            append(out.relations[r], atoms.args(atom), atoms.count(atom), first);
+    auto encode_atoms = [&](std::span<const int32_t> numbers) {
+        for (int32_t atom : numbers)
+            if (int32_t r = state_relation_[atoms.symbol(atom)]; r >= 0)
+                append(out.relations[r], atoms.args(atom), atoms.count(atom), first);
+    };
+    encode_atoms(space.atoms(state));
+    if (!task_->axioms.empty()) {
+        space.load(state);
+        encode_atoms(space.derived_atoms());
+    }
     encode_goals(space, state, first, out);
     for (size_t k = 0; k < operators.size(); ++k) {
         auto action = space.action(operators[k]);
@@ -123,7 +130,8 @@ size_t Encoder::encode_plan(LiftedSpace &space, int32_t state, std::span<const i
 
 void Encoder::encode_goals(LiftedSpace &space, int32_t state, int64_t first, EncodedBatch &out) const {
     auto truth = [&](int32_t predicate, int32_t atom) {
-        if (!task_->fluent[predicate]) return space.database().holds(atom);
+        // Derived atoms are those of the current state, which is this one.
+        if (!task_->is_stored(predicate)) return space.database().holds(atom);
         auto atoms = space.atoms(state);
         return std::binary_search(atoms.begin(), atoms.end(), atom);
     };

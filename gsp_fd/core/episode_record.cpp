@@ -122,7 +122,7 @@ std::unique_ptr<Episode> Episode::restore(std::shared_ptr<const LiftedTask> task
     e.plan_length_ = in.next(-1);
     for (int32_t count = in.next(), i = 0; i < count; ++i) {
         int32_t predicate = in.next(0, t.predicates.size());
-        if (!t.fluent[predicate]) throw InputError("the record of an episode does not fit its task");
+        if (!t.is_stored(predicate)) throw InputError("the record of an episode does not fit its task");
         e.space_.database().intern(predicate, in.take_objects(t.arities[predicate], t.objects.size()).data());
     }
     auto known_atoms = static_cast<int64_t>(e.space_.database().atoms().size());
@@ -131,7 +131,7 @@ std::unique_ptr<Episode> Episode::restore(std::shared_ptr<const LiftedTask> task
         auto row = in.take(in.next());
         for (int32_t atom : row) {
             Reader::in_range(atom, 0, known_atoms);
-            if (!t.fluent[e.space_.database().atoms().symbol(atom)]) throw InputError("the record of an episode does not fit its task");
+            if (!t.is_stored(e.space_.database().atoms().symbol(atom))) throw InputError("the record of an episode does not fit its task");
         }
         if (e.space_.insert({row.begin(), row.end()}) != state) throw InputError("the record of an episode repeats a state");
     }

@@ -24,6 +24,7 @@ public:
         mirror_negated();
         set_initial_and_goal();
         for (size_t i = 0; i < grounding_.num_actions(); ++i) add_operator(grounding_.action(i));
+        for (size_t i = 0; i < grounding_.axioms.size(); ++i) add_axiom(grounding_.axioms[i]);
         if (contradictory_goal_) return trivial(false);
         if (out_->goal.empty()) return trivial(true);
         drop_irrelevant();
@@ -51,7 +52,7 @@ private:
 
     void add_variable(const std::vector<int32_t> &atoms, bool with_none) {
         auto variable = static_cast<int32_t>(out_->variables.size());
-        Variable v{"var" + std::to_string(variable), -1, {}};
+        Variable v{"var" + std::to_string(variable), task_.stratum[grounding_.atoms[atoms[0]].predicate], {}};
         for (int32_t atom : atoms) {
             place_[atom] = {variable, static_cast<int32_t>(v.value_names.size())};
             v.value_names.push_back("Atom " + name(atom));
@@ -111,6 +112,9 @@ private:
                 for (int32_t g : groups_of[a])
                     if (std::find(gains.begin(), gains.end(), g) == gains.end()) leaves_none_[g] = 1;
         }
+        for (size_t i = 0; i < grounding_.effects.size(); ++i)
+            for (int32_t a : grounding_.effects[i].del)
+                for (int32_t g : groups_of[a]) leaves_none_[g] = 1;
     }
 
     /// Negative conditions are facts too: on a binary variable its other value, on a larger one a variable of its own that
@@ -119,12 +123,16 @@ private:
         for (size_t i = 0; i < grounding_.num_actions(); ++i) {
             watch_.throw_if_expired();
             for (int32_t a : grounding_.action(i).neg)
-                if (!decided(grounding_.action(i), a)) mirror(a);
+                if (!decided(grounding_.action(i).pre, a)) mirror(a);
         }
+        for (const GroundRules *rules : {&grounding_.effects, &grounding_.axioms})
+            for (size_t i = 0; i < rules->size(); ++i)
+                for (int32_t a : (*rules)[i].neg)
+                    if (!decided((*rules)[i].pre, a)) mirror(a);
         for (int32_t a : grounding_.goal_negative) mirror(a);
     }
-    bool decided(const GroundAction &action, int32_t atom) const {
-        return std::any_of(action.pre.begin(), action.pre.end(),
+    bool decided(std::span<const int32_t> conditions, int32_t atom) const {
+        return std::any_of(conditions.begin(), conditions.end(),
                            [&](int32_t pre) { return place_[pre].variable == place_[atom].variable; });
     }
     void mirror(int32_t atom) {
@@ -160,37 +168,37 @@ private:
         return true;
     }
 
+    /// Conditions as facts; false if they can never hold.
+    bool facts(std::span<const int32_t> positive, std::span<const int32_t> negative, std::vector<Fact> &out) const {
+        for (int32_t a : positive) out.push_back(place_[a]);
+        for (int32_t a : negative)
+            if (!decided(positive, a)) out.push_back(negated(a));
+        return normalise(out);
+    }
+    static int32_t required(const std::vector<Fact> &conditions, int32_t variable) {
+        for (const Fact &fact : conditions)
+            if (fact.variable == variable) return fact.value;
+        return -1;
+    }
     void add_operator(const GroundAction &action) {
         watch_.throw_if_expired();
         Operator op;
         op.cost = action.cost;
-        for (int32_t a : action.pre) op.preconditions.push_back(place_[a]);
-        for (int32_t a : action.neg)
-            if (!decided(action, a)) op.preconditions.push_back(negated(a));
-        if (!normalise(op.preconditions)) return;
-        auto required = [&](int32_t variable) {
-            for (const Fact &fact : op.preconditions)
-                if (fact.variable == variable) return fact.value;
-            return -1;
+        if (!facts(action.pre, action.neg, op.preconditions)) return;
+        if (action.effects.empty()) set_effects(action, op);
+        else set_conditional_effects(action, op);
+        if (op.effects.empty()) return;
+        watch_.before_growth(out_->operators, out_->operator_tuples.values, out_->operator_tuples.begin);
+        out_->operators.push_back(std::move(op));
+        out_->operator_tuples.push(action.tuple);
+    }
+    void set_effects(const GroundAction &action, Operator &op) {
+        auto set = [&](std::vector<Fact> conditions, Fact fact) {
+            if (!conditions.empty() || required(op.preconditions, fact.variable) != fact.value)
+                op.effects.push_back({std::move(conditions), fact});
         };
-        auto set = [&](Fact fact) {
-            if (required(fact.variable) != fact.value) op.effects.push_back({{}, fact});
-        };
-        for (int32_t a : action.add) {
-            set(place_[a]);
-            if (mirror_[a] >= 0) set({mirror_[a], 0});
-        }
-        for (int32_t a : action.del) {
-            if (mirror_[a] >= 0) set({mirror_[a], 1});
-            auto [variable, value] = place_[a];
-            bool replaced = std::any_of(action.add.begin(), action.add.end(),
-                                        [&, v = variable](int32_t b) { return place_[b].variable == v; });
-            int32_t before = required(variable);
-            if (replaced || (before >= 0 && before != value)) continue;
-            Fact gone{variable, out_->variables[variable].size() == 2 ? 1 - value : none_[variable]};
-            if (before == value || out_->variables[variable].size() == 2) set(gone);
-            else op.effects.push_back({{{variable, value}}, gone});
-        }
+        for (int32_t a : action.add) add_atom({}, a, set);
+        for (int32_t a : action.del) delete_atom(action, op, {}, a, set);
         std::sort(op.effects.begin(), op.effects.end(),
                   [](const Effect &a, const Effect &b) { return a.fact < b.fact; });
         op.effects.erase(std::unique(op.effects.begin(), op.effects.end(),
@@ -198,10 +206,50 @@ private:
                                          return a.fact == b.fact && a.conditions == b.conditions;
                                      }),
                          op.effects.end());
-        if (op.effects.empty()) return;
-        watch_.before_growth(out_->operators, out_->operator_tuples.values, out_->operator_tuples.begin);
-        out_->operators.push_back(std::move(op));
-        out_->operator_tuples.push(action.tuple);
+    }
+    /// What is added stays, whatever deletes it: the last of several effects on a variable wins, so deletes come first.
+    void set_conditional_effects(const GroundAction &action, Operator &op) {
+        auto set = [&](std::vector<Fact> conditions, Fact fact) { op.effects.push_back({std::move(conditions), fact}); };
+        auto for_each_effect = [&](auto &&apply) {
+            for (int32_t e : action.effects) {
+                GroundRule effect = grounding_.effects[e];
+                std::vector<Fact> conditions;
+                if (facts(effect.pre, effect.neg, conditions)) apply(effect, conditions);
+            }
+        };
+        for (int32_t a : action.del) delete_atom(action, op, {}, a, set);
+        for_each_effect([&](const GroundRule &effect, const std::vector<Fact> &conditions) {
+            for (int32_t a : effect.del)
+                if (!std::binary_search(action.add.begin(), action.add.end(), a)) delete_atom(action, op, conditions, a, set);
+        });
+        for (int32_t a : action.add) add_atom({}, a, set);
+        for_each_effect([&](const GroundRule &effect, const std::vector<Fact> &conditions) {
+            for (int32_t a : effect.add) add_atom(conditions, a, set);
+        });
+    }
+    template<class Set>
+    void add_atom(const std::vector<Fact> &conditions, int32_t atom, Set &&set) {
+        set(conditions, place_[atom]);
+        if (mirror_[atom] >= 0) set(conditions, {mirror_[atom], 0});
+    }
+    template<class Set>
+    void delete_atom(const GroundAction &action, const Operator &op, const std::vector<Fact> &conditions, int32_t atom, Set &&set) {
+        if (mirror_[atom] >= 0) set(conditions, {mirror_[atom], 1});
+        auto [variable, value] = place_[atom];
+        bool replaced = std::any_of(action.add.begin(), action.add.end(),
+                                    [&, v = variable](int32_t b) { return place_[b].variable == v; });
+        int32_t before = required(op.preconditions, variable);
+        if (replaced || (before >= 0 && before != value)) return;
+        bool binary = out_->variables[variable].size() == 2;
+        std::vector<Fact> needed = conditions;
+        if (before != value && !binary) needed.push_back({variable, value});
+        if (normalise(needed)) set(std::move(needed), {variable, binary ? 1 - value : none_[variable]});
+    }
+    void add_axiom(const GroundRule &axiom) {
+        watch_.throw_if_expired();
+        watch_.before_growth(out_->axioms);
+        std::vector<Fact> conditions;
+        if (facts(axiom.pre, axiom.neg, conditions)) out_->axioms.push_back({std::move(conditions), place_[axiom.add[0]]});
     }
 
     /// Keeps the variables from which the goal can be influenced, as Fast Downward does.
@@ -211,6 +259,8 @@ private:
         for (size_t o = 0; o < out_->operators.size(); ++o, watch_.throw_if_expired())
             for (const Effect &effect : out_->operators[o].effects)
                 setters[effect.fact.variable].push_back(static_cast<int32_t>(o));
+        std::vector<std::vector<int32_t>> rules(out_->variables.size());
+        for (size_t i = 0; i < out_->axioms.size(); ++i) rules[out_->axioms[i].effect.variable].push_back(static_cast<int32_t>(i));
         std::vector<int32_t> stack;
         std::vector<char> seen(out_->operators.size(), 0);
         auto mark = [&](int32_t variable) {
@@ -221,6 +271,8 @@ private:
             watch_.throw_if_expired();
             int32_t variable = stack.back();
             stack.pop_back();
+            for (int32_t i : rules[variable])
+                for (const Fact &fact : out_->axioms[i].conditions) mark(fact.variable);
             for (int32_t o : setters[variable]) {
                 const Operator &op = out_->operators[o];
                 for (const Effect &effect : op.effects)
@@ -257,6 +309,12 @@ private:
             }
             kept->operators.push_back(std::move(op));
             kept->operator_tuples.push(out_->operator_tuples[o]);
+        }
+        for (Axiom &axiom : out_->axioms) {
+            if (!relevant[axiom.effect.variable]) continue;
+            rename(axiom.effect);
+            for (Fact &fact : axiom.conditions) rename(fact);
+            kept->axioms.push_back(std::move(axiom));
         }
         for (Fact &fact : place_) fact.variable = renumbered[fact.variable];
         for (int32_t &variable : mirror_)

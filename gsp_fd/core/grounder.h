@@ -12,32 +12,61 @@ struct GroundAction {
     std::span<const int32_t> pre, neg, add, del;  // sorted; add and del are disjoint
     std::span<const int32_t> tuple;               // (schema, objects...)
     int32_t cost;
+    std::span<const int32_t> effects;             // numbers of conditional effects
+};
+
+/// A conditional effect of an action, or with one added atom and nothing deleted an axiom.
+struct GroundRule {
+    std::span<const int32_t> pre, neg, add, del;
+};
+
+/// Rows of GroundRule.
+class GroundRules {
+public:
+    size_t size() const { return pre_.size(); }
+    GroundRule operator[](size_t i) const { return {pre_[i], neg_[i], add_[i], del_[i]}; }
+    void push(const GroundRule &rule) {
+        pre_.push(rule.pre);
+        neg_.push(rule.neg);
+        add_.push(rule.add);
+        del_.push(rule.del);
+    }
+    void before_growth(Watch &watch) const {
+        for (const Rows *rows : {&pre_, &neg_, &add_, &del_}) watch.before_growth(rows->begin, rows->values);
+    }
+
+private:
+    Rows pre_, neg_, add_, del_;
 };
 
 /// Atoms are numbered by `atoms`.
 struct Grounding {
     std::vector<GroundAtom> atoms;
     std::vector<int32_t> init, goal_positive, goal_negative;
+    GroundRules effects, axioms;
     bool solvable = true;  // false: the relaxed task does not reach the goal
 
     size_t num_actions() const { return costs_.size(); }
-    GroundAction action(size_t i) const { return {pre_[i], neg_[i], add_[i], del_[i], tuples_[i], costs_[i]}; }
+    GroundAction action(size_t i) const {
+        GroundRule rule = rules_[i];
+        return {rule.pre, rule.neg, rule.add, rule.del, tuples_[i], costs_[i], effects_[i]};
+    }
     void add_action(const GroundAction &action) {
-        pre_.push(action.pre);
-        neg_.push(action.neg);
-        add_.push(action.add);
-        del_.push(action.del);
+        rules_.push({action.pre, action.neg, action.add, action.del});
         tuples_.push(action.tuple);
+        effects_.push(action.effects);
         costs_.push_back(action.cost);
     }
 
     void before_growth(Watch &watch) const {
-        for (const Rows *rows : {&pre_, &neg_, &add_, &del_, &tuples_}) watch.before_growth(rows->begin, rows->values);
+        for (const GroundRules *rules : {&rules_, &effects, &axioms}) rules->before_growth(watch);
+        for (const Rows *rows : {&tuples_, &effects_}) watch.before_growth(rows->begin, rows->values);
         watch.before_growth(costs_);
     }
 
 private:
-    Rows pre_, neg_, add_, del_, tuples_;
+    GroundRules rules_;
+    Rows tuples_, effects_;
     std::vector<int32_t> costs_;
 };
 

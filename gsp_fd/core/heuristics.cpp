@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "grounder.h"
 #include "relaxation.h"
 
 namespace gsp {
@@ -19,8 +20,10 @@ std::shared_ptr<const RelaxedTask> relaxation_of(const HeuristicRequest &request
     auto &entry = known[{task, request.cost_type}];
     std::shared_ptr<const RelaxedTask> relaxed = entry.lock();
     if (!relaxed) {
-        relaxed = request.ground ? relax(request.ground, request.cost_type, request.watch)
-                                 : relax(request.lifted, request.cost_type, request.watch);
+        // Schemas with alternatives or conditional effects are not split: such a task is grounded, however large it is.
+        auto ground_task = request.ground || request.lifted->strips ? request.ground : ground(request.lifted, SIZE_MAX, request.watch);
+        relaxed = ground_task ? relax(ground_task, request.cost_type, request.watch)
+                              : relax(request.lifted, request.cost_type, request.watch);
         entry = relaxed;
     }
     return relaxed;

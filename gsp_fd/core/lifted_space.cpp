@@ -5,7 +5,7 @@
 namespace gsp {
 
 LiftedSpace::LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry)
-    : task_(std::move(task)), database_(*task_) {
+    : task_(std::move(task)), database_(*task_), axioms_(*task_) {
     if (symmetry) classes_ = std::make_unique<ObjectClasses>(*task_);
     database_.set_classes(classes_.get());
     for (const GroundAtom &atom : task_->goal_positive)
@@ -14,7 +14,7 @@ LiftedSpace::LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry)
         goal_negative_.push_back(database_.intern(atom.predicate, atom.args.data()));
     std::vector<int32_t> atoms;
     for (const GroundAtom &atom : task_->init)
-        if (task_->fluent[atom.predicate]) atoms.push_back(database_.intern(atom.predicate, atom.args.data()));
+        if (task_->is_stored(atom.predicate)) atoms.push_back(database_.intern(atom.predicate, atom.args.data()));
     initial_ = insert(std::move(atoms));
 }
 
@@ -56,6 +56,7 @@ void LiftedSpace::load(int32_t state) {
     current_ = state;
     database_.clear_fluents();
     for (int32_t atom : atoms(state)) database_.add(atom);
+    if (!axioms_.empty()) axioms_.derive(database_, watch_, derived_);
 }
 
 int32_t LiftedSpace::unsatisfied_goals() {
@@ -66,19 +67,31 @@ int32_t LiftedSpace::unsatisfied_goals() {
 }
 
 void LiftedSpace::applicable(std::vector<int32_t> &operators) {
-    int32_t tuple[1 + LiftedTask::max_parameters];
     classify();
+    ++lists_;
     for (size_t s = 0; s < task_->schemas.size(); ++s) {
         const Schema &schema = task_->schemas[s];
-        size_t count = schema.parameters.size();
-        tuple[0] = static_cast<int32_t>(s);
-        database_.match(schema, false, [&](const int32_t *binding) {
-            std::copy(binding, binding + count, tuple + 1);
-            operators.push_back(insert_action({tuple, count + 1}));
-            if (++generated_ % 1024 == 0 && watch_) watch_->throw_if_expired();
-            represented_ += classes_ ? classes_->orbit_size(binding, count) : 1;
-        });
+        if (schema.alternatives.empty()) add_instances(static_cast<int32_t>(s), schema, operators);
+        for (const Rule &rule : schema.alternatives) add_instances(static_cast<int32_t>(s), rule, operators);
     }
+}
+
+void LiftedSpace::add_instances(int32_t schema, const Rule &rule, std::vector<int32_t> &operators) {
+    const bool repeated = !task_->schemas[schema].alternatives.empty();
+    const size_t count = task_->schemas[schema].parameters.size();
+    int32_t tuple[1 + LiftedTask::max_parameters];
+    tuple[0] = schema;
+    database_.match(rule, false, [&](const int32_t *binding) {
+        std::copy(binding, binding + count, tuple + 1);
+        int32_t op = insert_action({tuple, count + 1});
+        if (repeated) {
+            if (static_cast<size_t>(op) >= listed_.size()) listed_.resize(op + op / 2 + 1024, 0);
+            if (std::exchange(listed_[op], lists_) == lists_) return;
+        }
+        operators.push_back(op);
+        if (++generated_ % 1024 == 0 && watch_) watch_->throw_if_expired();
+        represented_ += classes_ ? classes_->orbit_size(binding, count) : 1;
+    });
 }
 
 void LiftedSpace::classify() {
@@ -87,8 +100,11 @@ void LiftedSpace::classify() {
     classified_ = current_;
 }
 
-bool LiftedSpace::is_applicable(std::span<const int32_t> tuple) const {
+bool LiftedSpace::is_applicable(std::span<const int32_t> tuple) {
     const Schema &schema = task_->schemas[tuple[0]];
+    if (!schema.alternatives.empty())
+        return std::any_of(schema.alternatives.begin(), schema.alternatives.end(),
+                           [&](const Rule &rule) { return holds_for(rule, tuple.subspan(1)); });
     int32_t args[LiftedTask::max_parameters];
     auto holds = [&](const Literal &literal) {
         for (size_t i = 0; i < literal.args.size(); ++i) args[i] = ground_term(literal.args[i], tuple.data() + 1);
@@ -96,6 +112,15 @@ bool LiftedSpace::is_applicable(std::span<const int32_t> tuple) const {
     };
     return std::all_of(schema.positive.begin(), schema.positive.end(), holds) &&
            std::none_of(schema.negative.begin(), schema.negative.end(), holds);
+}
+
+/// Whether some instance of a rule with these first parameters has its conditions satisfied.
+bool LiftedSpace::holds_for(const Rule &rule, std::span<const int32_t> args) {
+    bool found = false;
+    const ObjectClasses *classes = database_.set_classes(nullptr);
+    database_.match_bound(rule, args, [&](const int32_t *) { found = true; });
+    database_.set_classes(classes);
+    return found;
 }
 
 int32_t LiftedSpace::insert_representative(std::span<const int32_t> tuple) {
@@ -110,19 +135,20 @@ int32_t LiftedSpace::insert_representative(std::span<const int32_t> tuple) {
 int32_t LiftedSpace::apply(int32_t op) {
     const int32_t *tuple = actions_.args(op);
     const Schema &schema = task_->schemas[tuple[0]];
-    const int32_t *binding = tuple + 1;
-    int32_t args[LiftedTask::max_parameters];
-    auto ground = [&](const std::vector<Literal> &literals, std::vector<int32_t> &out) {
-        out.clear();
-        for (const Literal &literal : literals) {
-            for (size_t i = 0; i < literal.args.size(); ++i) args[i] = ground_term(literal.args[i], binding);
-            out.push_back(database_.intern(literal.predicate, args));
-        }
-        std::sort(out.begin(), out.end());
-        out.erase(std::unique(out.begin(), out.end()), out.end());
-    };
-    ground(schema.add, added_);
-    ground(schema.del, deleted_);
+    added_.clear();
+    deleted_.clear();
+    ground_effects(schema, tuple + 1);
+    if (!schema.conditional.empty()) {
+        const ObjectClasses *classes = database_.set_classes(nullptr);
+        for (const Rule &rule : schema.conditional)
+            database_.match_bound(rule, {tuple + 1, schema.parameters.size()},
+                                  [&](const int32_t *binding) { ground_effects(rule, binding); });
+        database_.set_classes(classes);
+    }
+    for (auto *part : {&added_, &deleted_}) {
+        std::sort(part->begin(), part->end());
+        part->erase(std::unique(part->begin(), part->end()), part->end());
+    }
     uint64_t hash = rows_[current_].hash;
     buffer_.clear();
     size_t add = 0;
@@ -141,6 +167,15 @@ int32_t LiftedSpace::apply(int32_t op) {
     }
     put_added_before(INT32_MAX);
     return register_row(buffer_, hash);
+}
+
+void LiftedSpace::ground_effects(const Rule &rule, const int32_t *binding) {
+    int32_t args[LiftedTask::max_parameters];
+    for (auto [literals, out] : {std::pair(&rule.add, &added_), std::pair(&rule.del, &deleted_)})
+        for (const Literal &literal : *literals) {
+            for (size_t i = 0; i < literal.args.size(); ++i) args[i] = ground_term(literal.args[i], binding);
+            out->push_back(database_.intern(literal.predicate, args));
+        }
 }
 
 std::string LiftedSpace::operator_name(int32_t op) const { return task_->action_name(actions_.args(op), actions_.count(op)); }

@@ -1,7 +1,7 @@
 // States of a lifted task: sorted atom numbers, registered with an incremental hash. Nothing is grounded ahead.
 #pragma once
 
-#include "database.h"
+#include "axioms.h"
 #include "state_space.h"
 
 namespace gsp {
@@ -33,6 +33,8 @@ public:
     int32_t insert(std::vector<int32_t> atoms) { return insert_sorting(atoms); }
     /// The same without a copy: sorts the caller's buffer in place.
     int32_t insert_sorting(std::vector<int32_t> &atoms);
+    /// The atoms that follow from those of the current state by axioms.
+    std::span<const int32_t> derived_atoms() const { return derived_; }
     /// Atom numbers of the goal, in the task's order.
     std::span<const int32_t> goal_positive() const { return goal_positive_; }
     std::span<const int32_t> goal_negative() const { return goal_negative_; }
@@ -50,7 +52,7 @@ public:
     }
 
     /// Whether the preconditions of (schema, objects...) over atoms hold in the current state.
-    bool is_applicable(std::span<const int32_t> tuple) const;
+    bool is_applicable(std::span<const int32_t> tuple);
     /// The number of the operator that `applicable` yields for (schema, objects...) or, with symmetry, instead of it.
     int32_t insert_representative(std::span<const int32_t> tuple);
 
@@ -60,6 +62,10 @@ private:
         uint32_t count;
         uint64_t hash;
     };
+    /// Finds the instances of a rule for the actions of a schema; several may be of the same action.
+    void add_instances(int32_t schema, const Rule &rule, std::vector<int32_t> &operators);
+    bool holds_for(const Rule &rule, std::span<const int32_t> args);
+    void ground_effects(const Rule &rule, const int32_t *binding);
     int32_t register_row(const std::vector<int32_t> &atoms, uint64_t hash);
     /// Makes the classes of objects those of the current state.
     void classify();
@@ -75,7 +81,11 @@ private:
     size_t chunk_used_ = 0, chunk_size_ = 0, pool_ints_ = 0;
     std::vector<int32_t> goal_positive_, goal_negative_;
     int32_t initial_ = -1, current_ = -1;
+    Axioms axioms_;
+    std::vector<int32_t> derived_;
     std::vector<int32_t> buffer_, added_, deleted_;
+    std::vector<int64_t> listed_;  // per operator: the last list that it is in, where instances may be of the same action
+    int64_t lists_ = 0;
     std::unique_ptr<ObjectClasses> classes_;
     int32_t classified_ = -1;
     int64_t generated_ = 0;

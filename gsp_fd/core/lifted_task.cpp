@@ -28,17 +28,18 @@ void LiftedTask::finish() {
         std::sort(table.begin(), table.end());
         function_arity.push_back(table.empty() ? 0 : static_cast<int32_t>(table[0].first.size()));
     }
+    check_axioms();
+    strips = axioms.empty();
     unit_cost = true;
     min_cost = schemas.empty() ? 1 : INT32_MAX;
     for (const Schema &schema : schemas) {
-        if (schema.positive.size() > max_preconditions || schema.parameters.size() > max_parameters)
-            throw InputError("action " + schema.name + " is too large for the lifted engine");
-        for (int32_t type : schema.parameters)
-            if (type < 0 || static_cast<size_t>(type) >= type_members.size()) throw InputError("unknown parameter type");
-        for (const auto *part : {&schema.positive, &schema.negative, &schema.add, &schema.del})
-            for (const Literal &literal : *part) check_literal(literal, schema.parameters.size(), arities);
-        for (const auto *part : {&schema.equal, &schema.unequal})
-            for (auto [a, b] : *part) check_terms({a, b}, schema.parameters.size());
+        check_rule(schema, "action " + schema.name);
+        for (const auto *part : {&schema.alternatives, &schema.conditional})
+            for (const Rule &rule : *part) {
+                if (rule.parameters.size() < schema.parameters.size()) throw InputError("a part of an action lacks parameters");
+                check_rule(rule, "action " + schema.name);
+                strips = false;
+            }
         for (const Literal &term : schema.cost_terms) check_literal(term, schema.parameters.size(), function_arity);
         unit_cost = unit_cost && (!metric || (schema.cost_terms.empty() && schema.cost == 1));
         min_cost = std::min(min_cost, checked_min_cost(schema));
@@ -48,6 +49,39 @@ void LiftedTask::finish() {
             check_literal({atom.predicate, {}}, 0, std::vector<int32_t>(predicates.size(), 0));
             if (atom.args.size() != static_cast<size_t>(arities[atom.predicate])) throw InputError("wrong number of arguments");
             for (int32_t o : atom.args) is_member.at(0).at(o);
+        }
+    for (const GroundAtom &atom : init)
+        if (stratum[atom.predicate] >= 0) throw InputError("a derived atom is given in the initial state");
+}
+
+void LiftedTask::check_rule(const Rule &rule, const std::string &name) const {
+    if (rule.positive.size() > max_preconditions || rule.parameters.size() > max_parameters)
+        throw InputError(name + " is too large for the lifted engine");
+    for (int32_t type : rule.parameters)
+        if (type < 0 || static_cast<size_t>(type) >= type_members.size()) throw InputError("unknown parameter type");
+    for (const auto *part : {&rule.positive, &rule.negative, &rule.add, &rule.del})
+        for (const Literal &literal : *part) check_literal(literal, rule.parameters.size(), arities);
+    for (const auto *part : {&rule.equal, &rule.unequal})
+        for (auto [a, b] : *part) check_terms({a, b}, rule.parameters.size());
+}
+
+void LiftedTask::check_axioms() {
+    stratum.assign(predicates.size(), -1);
+    for (size_t s = 0; s < axioms.size(); ++s)
+        for (const Rule &rule : axioms[s]) {
+            if (rule.add.size() != 1 || !rule.del.empty()) throw InputError("an axiom derives exactly one literal");
+            check_rule(rule, "a derived predicate");
+            int32_t &place = stratum[rule.add[0].predicate];
+            if (!fluent[rule.add[0].predicate] || (place >= 0 && place != static_cast<int32_t>(s)))
+                throw InputError("a derived predicate is static or in two strata");
+            place = static_cast<int32_t>(s);
+        }
+    for (size_t s = 0; s < axioms.size(); ++s)
+        for (const Rule &rule : axioms[s]) {
+            for (const Literal &literal : rule.positive)
+                if (stratum[literal.predicate] > static_cast<int32_t>(s)) throw InputError("the strata are not in order");
+            for (const Literal &literal : rule.negative)
+                if (stratum[literal.predicate] >= static_cast<int32_t>(s)) throw InputError("the axioms are not stratified");
         }
 }
 

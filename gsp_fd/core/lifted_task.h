@@ -13,14 +13,24 @@ struct Literal {
     std::vector<int32_t> args;
 };
 
-struct Schema {
-    std::string name;
+/// A conjunction of conditions over parameters, and literals that become true or false where it holds.
+struct Rule {
     std::vector<int32_t> parameters;  // types
     std::vector<Literal> positive, negative;
     std::vector<std::pair<int32_t, int32_t>> equal, unequal;
     std::vector<Literal> add, del;
+};
+
+/// An action schema: the preconditions and effects of every action of it, and where those are not all, the rest.
+struct Schema : Rule {
+    std::string name;
     int32_t cost = 1;
     std::vector<Literal> cost_terms;  // `predicate` is a function here
+    /// Complete preconditions of which one must hold; their parameters are those of the schema, then witnesses. If there are
+    /// none, the preconditions are those of the schema itself, otherwise that is what all alternatives share.
+    std::vector<Rule> alternatives;
+    /// Effects under conditions, for all values of the parameters after those of the schema.
+    std::vector<Rule> conditional;
 };
 
 struct GroundAtom {
@@ -36,6 +46,8 @@ struct LiftedTask {
     std::vector<int32_t> arities;
     std::vector<char> fluent;
     std::vector<Schema> schemas;
+    /// Rules of derived predicates, each with one added literal, stratum by stratum: negative literals are of earlier strata.
+    std::vector<std::vector<Rule>> axioms;
     std::vector<GroundAtom> init, goal_positive, goal_negative;
     std::vector<std::vector<std::pair<std::vector<int32_t>, int32_t>>> function_values;  // per function, sorted by arguments
     bool metric = false;
@@ -45,15 +57,21 @@ struct LiftedTask {
     /// Checks every index and derives the tables below.
     void finish();
     std::vector<std::vector<char>> is_member;  // [type][object]
+    std::vector<int32_t> stratum;              // [predicate], -1 for those that no axiom derives
+    bool strips = true;                        // no alternatives, conditional effects or axioms
     bool unit_cost = true;
     int32_t min_cost = 1;
 
+    /// Whether atoms of a predicate are stored in states: they change, and no axiom derives them.
+    bool is_stored(int32_t predicate) const { return fluent[predicate] && stratum[predicate] < 0; }
     int32_t cost(const Schema &schema, const int32_t *args) const;
     std::string action_name(const int32_t *tuple, size_t count) const;
     std::string atom_name(int32_t predicate, const int32_t *args) const;
 
 private:
     int32_t checked_min_cost(const Schema &schema) const;
+    void check_rule(const Rule &rule, const std::string &name) const;
+    void check_axioms();
     void check_literal(const Literal &literal, size_t parameters, const std::vector<int32_t> &arity) const;
     void check_terms(const std::vector<int32_t> &terms, size_t parameters) const;
 };

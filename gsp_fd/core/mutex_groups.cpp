@@ -34,11 +34,17 @@ std::vector<int32_t> parameters_of(const Part &part, const Literal &literal, siz
 
 class Synthesis {
 public:
-    explicit Synthesis(const LiftedTask &task) : task_(task) {}
+    explicit Synthesis(const LiftedTask &task) : task_(task), may_be_in_group_(task.predicates.size()) {
+        for (size_t p = 0; p < task.predicates.size(); ++p) may_be_in_group_[p] = task.is_stored(static_cast<int32_t>(p));
+        // What a conditional effect adds is balanced by nothing that could be told here.
+        for (const Schema &schema : task.schemas)
+            for (const Rule &effect : schema.conditional)
+                for (const Literal &literal : effect.add) may_be_in_group_[literal.predicate] = 0;
+    }
 
     std::vector<Candidate> run() {
         for (size_t p = 0; p < task_.predicates.size(); ++p) {
-            if (!task_.fluent[p]) continue;
+            if (!may_be_in_group_[p]) continue;
             int32_t arity = task_.arities[p];
             for (int32_t c = -1; c < arity; ++c) {
                 Part part{static_cast<int32_t>(p), {}};
@@ -106,7 +112,7 @@ private:
     /// Adds a part that covers a delete effect of the schema with the same parameters.
     void refine(const Candidate &candidate, const Schema &schema, const Literal &add, const std::vector<int32_t> &terms) {
         for (const Literal &del : schema.del) {
-            if (same(del, add) || !is_precondition(schema, del)) continue;
+            if (same(del, add) || !is_precondition(schema, del) || !may_be_in_group_[del.predicate]) continue;
             if (std::any_of(candidate.begin(), candidate.end(),
                             [&](const Part &part) { return part.predicate == del.predicate; }))
                 continue;
@@ -138,6 +144,7 @@ private:
     }
 
     const LiftedTask &task_;
+    std::vector<char> may_be_in_group_;  // by predicate
     std::vector<Candidate> queue_;
     std::set<Candidate> seen_;
 };

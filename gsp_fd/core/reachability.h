@@ -40,7 +40,7 @@ public:
             args.assign(stored, stored + task_.arities[predicate]);
             database_.add(atom);
             for (auto [s, j] : readers[predicate])
-                database_.match_newest(task_.schemas[s], j, args.data(), [&, s = s](const int32_t *b) { fire(s, b); });
+                database_.match_newest(task_.schemas[s], j, args.data(), true, [&, s = s](const int32_t *b) { fire(s, b); });
         }
     }
     Database &database() { return database_; }

@@ -207,6 +207,7 @@ public:
             if (known.fact.variable >= 0) values_[known.fact.variable] = known.fact.value;
             if (known.mirror.variable >= 0) values_[known.mirror.variable] = known.mirror.value;
         }
+        ground_.evaluate_axioms(values_.data());
         for (size_t v = 0; v < values_.size(); ++v)
             if (int32_t f = task_->dense[ground_.first_fact[v] + values_[v]]; f >= 0) facts.push_back(f);
     }

@@ -42,12 +42,21 @@ ObjectClasses::ObjectClasses(const LiftedTask &task)
     auto fix = [&](int32_t term) {
         if (term < 0) add_atom(fixed_, tagged(own_tag, static_cast<size_t>(-term)), std::array{-term - 1}.data(), 1);
     };
-    for (const Schema &schema : task.schemas) {
-        for (const auto *part : {&schema.positive, &schema.negative, &schema.add, &schema.del, &schema.cost_terms})
-            for (const Literal &literal : *part) std::for_each(literal.args.begin(), literal.args.end(), fix);
-        for (const auto *part : {&schema.equal, &schema.unequal})
+    auto fix_all = [&](const std::vector<Literal> &literals) {
+        for (const Literal &literal : literals) std::for_each(literal.args.begin(), literal.args.end(), fix);
+    };
+    auto fix_rule = [&](const Rule &rule) {
+        for (const auto *part : {&rule.positive, &rule.negative, &rule.add, &rule.del}) fix_all(*part);
+        for (const auto *part : {&rule.equal, &rule.unequal})
             for (auto [a, b] : *part) fix(a), fix(b);
+    };
+    for (const Schema &schema : task.schemas) {
+        fix_rule(schema);
+        fix_all(schema.cost_terms);
+        std::for_each(schema.alternatives.begin(), schema.alternatives.end(), fix_rule);
+        std::for_each(schema.conditional.begin(), schema.conditional.end(), fix_rule);
     }
+    for (const auto &stratum : task.axioms) std::for_each(stratum.begin(), stratum.end(), fix_rule);
     for (size_t f = 0; f < task.function_values.size(); ++f)
         for (const auto &[args, value] : task.function_values[f])
             add_atom(fixed_, mix(tagged(own_tag, f) ^ (static_cast<uint64_t>(value) << 20)), args.data(), args.size());

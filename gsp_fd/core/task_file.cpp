@@ -128,24 +128,45 @@ private:
             Schema &schema = task_.schemas.emplace_back();
             schema.name = name();
             schema.cost = number("cost");
-            while (!line_.empty()) schema.parameters.push_back(index("type", task_.type_members.size()));
+            start_rule(schema);
             return true;
         }
-        static constexpr std::pair<std::string_view, std::vector<Literal> Schema::*> literals[] = {
-            {"positive", &Schema::positive}, {"negative", &Schema::negative}, {"add", &Schema::add},
-            {"delete", &Schema::del},        {"cost", &Schema::cost_terms}};
+        if (keyword == "alternative" || keyword == "effect") {
+            start_rule((keyword == "effect" ? schema().conditional : schema().alternatives).emplace_back());
+            return true;
+        }
+        if (keyword == "axiom") {
+            size_t stratum = index("stratum", task_.axioms.size() + 1);
+            if (stratum == task_.axioms.size()) task_.axioms.emplace_back();
+            start_rule(task_.axioms[stratum].emplace_back());
+            return true;
+        }
+        if (keyword == "cost") {
+            rule_ = &schema();
+            schema().cost_terms.push_back(literal("function", function_arities_));
+            return true;
+        }
+        static constexpr std::pair<std::string_view, std::vector<Literal> Rule::*> literals[] = {
+            {"positive", &Rule::positive}, {"negative", &Rule::negative}, {"add", &Rule::add}, {"delete", &Rule::del}};
         for (auto [known, part] : literals)
             if (keyword == known) {
-                const auto &arities = keyword == "cost" ? function_arities_ : task_.arities;
-                Literal literal{index(keyword == "cost" ? "function" : "predicate", arities.size()), {}};
-                for (int32_t i = 0; i < arities[literal.predicate]; ++i) literal.args.push_back(term());
-                (schema().*part).push_back(std::move(literal));
+                (rule().*part).push_back(literal("predicate", task_.arities));
                 return true;
             }
         if (keyword != "equal" && keyword != "unequal") return false;
         int32_t left = term(), right = term();
-        (keyword == "equal" ? schema().equal : schema().unequal).emplace_back(left, right);
+        (keyword == "equal" ? rule().equal : rule().unequal).emplace_back(left, right);
         return true;
+    }
+    /// The lines that follow belong to this rule; the rest of this one are the types of its parameters.
+    void start_rule(Rule &rule) {
+        rule_ = &rule;
+        while (!line_.empty()) rule.parameters.push_back(index("type", task_.type_members.size()));
+    }
+    Literal literal(const char *what, const std::vector<int32_t> &arities) {
+        Literal literal{index(what, arities.size()), {}};
+        for (int32_t i = 0; i < arities[literal.predicate]; ++i) literal.args.push_back(term());
+        return literal;
     }
 
     bool read_ground(std::string_view keyword) {
@@ -207,9 +228,13 @@ private:
         if (task_.schemas.empty()) fail("this line belongs to a schema, but there is none before it");
         return task_.schemas.back();
     }
+    Rule &rule() {
+        if (!rule_) fail("this line belongs to a schema or an axiom, but there is none before it");
+        return *rule_;
+    }
     int32_t term() {
         int32_t value = number("term");
-        auto parameters = static_cast<int64_t>(schema().parameters.size());
+        auto parameters = static_cast<int64_t>(rule().parameters.size());
         if (value >= parameters || -int64_t{value} > static_cast<int64_t>(task_.objects.size()))
             fail("term " + std::to_string(value) + " is neither a parameter nor an object");
         return value;
@@ -238,6 +263,7 @@ private:
     long line_number_ = 0;
     TaskFile file_;
     LiftedTask &task_ = *file_.task;
+    Rule *rule_ = nullptr;  // the one that the lines belong to
     std::vector<int32_t> function_arities_;
     NetworkShape shape_;
     std::map<std::string, std::vector<float>> arrays_;

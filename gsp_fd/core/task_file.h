@@ -8,7 +8,7 @@
 
 namespace gsp {
 
-/// A line is a keyword and its arguments, separated by single spaces; the first is `gsp-task 3`, the last `end`. Objects,
+/// A line is a keyword and its arguments, separated by single spaces; the first is `gsp-task 4`, the last `end`. Objects,
 /// types, predicates, functions and schemas are numbered in the order of their lines and stand before their first use.
 struct TaskFile {
     std::shared_ptr<LiftedTask> task = std::make_shared<LiftedTask>();
@@ -16,7 +16,7 @@ struct TaskFile {
     std::vector<RelationSpec> relations;
     NetworkWeights weights;
 
-    static constexpr int version = 3;
+    static constexpr int version = 4;
     /// InputError with the line where the text is not such a file.
     static TaskFile read(std::string_view text);
 };

@@ -158,10 +158,11 @@ DESCRIPTIONS = {
 
 
 def goal_literals(task: Task) -> list[GoalLiteral]:
-    """The goals, one by one."""
+    """The goals that are literals, one by one."""
     lifted = _lifted(task)
-    positive = [Atom(*_named(lifted, atom)) for atom in lifted.goal_positive]
-    return [*positive, *(Not(Atom(*_named(lifted, atom))) for atom in lifted.goal_negative)]
+    positive = [Atom(*_named(lifted, atom)) for atom in lifted.goal_positive if not lifted.is_auxiliary(atom[0])]
+    negative = [Atom(*_named(lifted, atom)) for atom in lifted.goal_negative if not lifted.is_auxiliary(atom[0])]
+    return [*positive, *map(Not, negative)]
 
 
 def with_goals(task: Task, goals: Sequence[GoalLiteral], kind: str) -> Task | None:

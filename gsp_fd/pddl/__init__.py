@@ -6,8 +6,9 @@ Outside this folder use the names below, and ``strict`` for what the ``pddl`` pa
 from __future__ import annotations
 
 from gsp_fd.pddl.ast import Domain, Problem
-from gsp_fd.pddl.lifted import LiftedTask, Literal, NotLifted, Schema, lifted_task
+from gsp_fd.pddl.lifted import LiftedTask, NotLifted, lifted_task
 from gsp_fd.pddl.parser import read_domain, read_problem
+from gsp_fd.pddl.rules import Literal, Rule, Schema
 
 __all__ = [
     "Domain",
@@ -15,6 +16,7 @@ __all__ = [
     "Literal",
     "NotLifted",
     "Problem",
+    "Rule",
     "Schema",
     "lifted_task",
     "read_domain",

@@ -1,78 +1,53 @@
 """From the syntax tree to the lifted task that the native core is built from.
 
-The lifted fragment is STRIPS with typing, constants, equality, negative preconditions and goals, and action
-costs. Whatever lies outside it goes through Fast Downward's translator; :class:`NotLifted` says why.
+All the PDDL that Fast Downward accepts has a lifted task: typing, constants, equality, negation, disjunction,
+quantifiers, conditional and universal effects, derived predicates and action costs. :class:`NotLifted` says why a
+task has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from gsp_fd.pddl.ast import (
     OBJECT,
     Action,
-    And,
-    Atom,
-    Condition,
     ConditionalEffect,
     ConjunctiveEffect,
     Domain,
     Effect,
-    Equality,
-    Exists,
-    Forall,
     FunctionTerm,
-    Not,
-    Or,
     Problem,
     SimpleEffect,
     TypedName,
     objects_by_type,
 )
-from gsp_fd.pddl.literals import ContradictionError, GroundAtom, Literals
+from gsp_fd.pddl.cost_values import CostValues, Relations
+from gsp_fd.pddl.goals import GoalLiterals
+from gsp_fd.pddl.literals import GroundAtom, Literals
+from gsp_fd.pddl.normal_form import AUXILIARY, TRUE, NormalForm, Variables, conjunction
 from gsp_fd.pddl.parser import garbage_collection_paused
+from gsp_fd.pddl.rules import Literal, Rule, Schema
+from gsp_fd.pddl.strata import NotStratifiedError, strata
 
-_MAX_EXPANSION = 100_000
-"""Largest number of instances of a universally quantified goal that is written out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A predicate with terms: ``>= 0`` is a parameter of the schema, ``-(o + 1)`` is object ``o``."""
-
-    predicate: int
-    args: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """An action schema. Its cost is ``cost`` plus the values of ``cost_terms`` (function, terms)."""
-
-    name: str
-    parameters: tuple[int, ...]
-    parameter_names: tuple[str, ...]
-    positive: tuple[Literal, ...]
-    negative: tuple[Literal, ...]
-    equal: tuple[tuple[int, int], ...]
-    unequal: tuple[tuple[int, int], ...]
-    add: tuple[Literal, ...]
-    delete: tuple[Literal, ...]
-    cost: int
-    cost_terms: tuple[tuple[int, tuple[int, ...]], ...]
+_FRAMES_PER_LEVEL = 8
+"""Of Python, at most, for a level of nested formulas, of which the reader allows a few hundred."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiftedTask:
-    """A task in the lifted fragment, with names replaced by indices.
+    """A task with names replaced by indices.
 
     ``objects`` start with the ``constants`` domain constants. Type 0 is ``object``; ``type_members`` lists
     the objects of a type, subtypes included, ``object_types`` the declared type of an object. ``fluent``
-    marks the predicates that appear in an effect. An action is applicable only where its cost terms have a
-    value: where the preconditions do not imply that, a static predicate ``@def-FUNCTION`` does. Without
-    ``use_costs`` every action costs 1. Atoms both added and deleted by an action end up true.
+    marks the predicates that appear in an effect, and the derived ones, whose rules are ``axioms``: stratum by
+    stratum, so that a rule negates only what earlier strata derive. Predicates whose name starts with ``@aux-`` stand
+    for parts of conditions, which differ from problem to problem: models do not see them. An action is applicable only
+    where its cost terms have a value: where the preconditions do not imply that, a static predicate ``@def-FUNCTION``
+    does. Without ``use_costs`` every action costs 1. Atoms both added and deleted by an action end up true.
     """
 
     domain_name: str
@@ -93,11 +68,27 @@ class LiftedTask:
     functions: tuple[str, ...]
     function_values: tuple[dict[tuple[int, ...], int], ...]
     use_costs: bool
+    axioms: tuple[tuple[Rule, ...], ...] = ()
+
+    def is_auxiliary(self, predicate: int) -> bool:
+        """Whether a predicate is not the domain's, but stands for a part of a condition."""
+        return self.predicates[predicate].startswith(AUXILIARY)
+
+    @property
+    def signature(self) -> list[tuple[str, int]]:
+        """The predicates that models see, with their arities."""
+        pairs = zip(self.predicates, self.arities, strict=True)
+        return [(name, arity) for name, arity in pairs if not name.startswith(AUXILIARY)]
+
+    @property
+    def derived(self) -> frozenset[int]:
+        """The predicates that axioms derive."""
+        return frozenset(rule.add[0].predicate for stratum in self.axioms for rule in stratum)
 
 
 @dataclass(frozen=True, slots=True)
 class NotLifted:
-    """Why a task is outside the lifted fragment, and the file and line where that shows."""
+    """Why a task has no lifted form, and the file and line where that shows."""
 
     reason: str
     line: int
@@ -105,15 +96,22 @@ class NotLifted:
 
 
 def lifted_task(domain: Domain, problem: Problem) -> LiftedTask | NotLifted:
-    """The task in the lifted fragment, or the first feature that is outside it."""
-    if domain.derived:
-        rule = domain.derived[0]
-        return NotLifted(f"derived predicate '{rule.predicate}'", rule.line, domain.file)
-    with garbage_collection_paused():
+    """The lifted task, or what keeps the task from having one."""
+    with garbage_collection_paused(), _deep_recursion():
         try:
             return _Converter(domain, problem).convert()
         except _OutsideError as outside:
             return outside.reason
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit * _FRAMES_PER_LEVEL)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 class _OutsideError(Exception):
@@ -132,25 +130,37 @@ class _Converter:
         members = objects_by_type(domain, problem)
         self.members = [tuple(self.objects[name] for name in members[kind]) for kind in self.type_names]
         self.object_types = tuple(self.types[item.types] for item in items)
-        self.predicates = {name: index for index, name in enumerate(domain.predicates)}
         used = [action.cost.function for action in domain.actions if isinstance(action.cost, FunctionTerm)]
         self.functions = {name: index for index, name in enumerate(dict.fromkeys(used))}
-        self.file = domain.file
-        self.where = ""
-        self.expansions = 0
+        self.form = NormalForm(
+            predicates={name: index for index, name in enumerate(domain.predicates)},
+            predicate_types=[self._types(item.parameters) for item in domain.predicates.values()],
+            members=self.members,
+            types_of=self._types,
+            constants=self._object_terms(domain.constants),
+        )
 
     def convert(self) -> LiftedTask:
         domain, problem = self.domain, self.problem
+        predicates = self.form.predicates
         values = self._function_values()
         schemas = [schema for action in domain.actions if (schema := self._schema(action))]
-        fluent = {literal.predicate for schema in schemas for literal in (*schema.add, *schema.delete)}
-        types = [self._types(item.parameters) for item in domain.predicates.values()]
-        relations = _Relations(list(self.predicates), types, self._init(), fluent)
-        schemas = self._require_values(schemas, values, relations)
+        for rule in domain.derived:
+            scope = self._variables(rule.parameters)
+            atom = (predicates[rule.predicate], tuple(range(len(rule.parameters))))
+            for body in self.form.alternatives(rule.condition, scope):
+                self.form.rules += self.form.rule(scope.types, len(rule.parameters), body, [atom])
+        fluent = {literal.predicate for schema in schemas for literal in _changed(schema)}
+        fluent |= {predicates[rule.predicate] for rule in domain.derived}
+        init = self._init()
+        goal = self._goal(fluent, init)
+        fluent |= self._auxiliary()
+        relations = Relations(list(predicates), self.form.predicate_types, init, fluent)
+        schemas = CostValues(list(self.functions), values, self.members).required_by(schemas, relations)
         if not problem.minimize_cost:
             schemas = [replace(schema, cost=1, cost_terms=()) for schema in schemas]
             self.functions, values = {}, []
-        goal = self._goal()
+        types = relations.types
         return LiftedTask(
             domain_name=domain.name,
             problem_name=problem.name,
@@ -170,10 +180,23 @@ class _Converter:
             functions=tuple(self.functions),
             function_values=tuple(values),
             use_costs=problem.minimize_cost,
+            axioms=self._strata(),
         )
 
-    def outside(self, feature: str, line: int) -> _OutsideError:
-        return _OutsideError(NotLifted(f"{feature} in {self.where}", line, self.file))
+    def _auxiliary(self) -> set[int]:
+        return set(range(len(self.domain.predicates), len(self.form.predicates)))
+
+    def _strata(self) -> tuple[tuple[Rule, ...], ...]:
+        try:
+            return strata(self.form.rules)
+        except NotStratifiedError as error:
+            names = list(self.form.predicates)
+            derived = {rule.predicate: rule.line for rule in reversed(self.domain.derived)}
+            name = names[error.predicate]
+            line = derived.get(name, self.domain.derived[0].line)
+            shown = f"derived predicate '{name}'" if name in derived else "a derived predicate"
+            reason = f"{shown} depends on its own negation"
+            raise _OutsideError(NotLifted(reason, line, self.domain.file)) from None
 
     # -- names to indices
 
@@ -191,7 +214,7 @@ class _Converter:
         return tuple(result)
 
     def _init(self) -> list[GroundAtom]:
-        predicates, objects = self.predicates, self.objects
+        predicates, objects = self.form.predicates, self.objects
         return [(predicates[fact[0]], tuple([objects[name] for name in fact[1:]])) for fact in self.problem.init]
 
     def _function_values(self) -> list[dict[tuple[int, ...], int]]:
@@ -204,196 +227,117 @@ class _Converter:
     def _object_terms(self, names: Sequence[TypedName]) -> dict[str, int]:
         return {item.name: -self.objects[item.name] - 1 for item in names}
 
-    # -- schemas and the goal
+    # -- schemas
+
+    def _variables(self, parameters: Sequence[TypedName]) -> Variables:
+        return Variables(self.form.constants, {}, []).extended(parameters, self._types(parameters))
 
     def _schema(self, action: Action) -> Schema | None:
         """The schema, or None if it is never applicable or changes nothing."""
-        self.where = f"action '{action.name}'"
-        terms = self._object_terms(self.domain.constants)
-        terms.update((parameter.name, index) for index, parameter in enumerate(action.parameters))
-        condition = Literals()
-        try:
-            self._conjunction(action.precondition, terms, False, condition)
-        except ContradictionError:
+        scope = self._variables(action.parameters)
+        count = len(action.parameters)
+        conditions = self.form.alternatives(action.precondition, scope)
+        rules = tuple(rule for item in conditions for rule in self.form.rule(scope.types, count, item))
+        if not rules:
             return None
-        add: dict[GroundAtom, None] = {}
-        delete: dict[GroundAtom, None] = {}
-        self._effects(action.effect, terms, condition, add, delete)
-        if not add and not delete:
+        shared = rules[0] if len(rules) == 1 and len(rules[0].parameters) == count else _shared(rules, count)
+        always = _EffectGroup(TRUE, scope)
+        groups = [always]
+        known = conditions[0] if len(conditions) == 1 else Literals()
+        self._effects(action.effect, known, always, groups)
+        conditional = tuple(rule for group in groups[1:] for rule in group.rules(self.form, count, always))
+        if not always.add and not always.delete and not conditional:
             return None
         cost_terms: tuple[tuple[int, tuple[int, ...]], ...] = ()
         if isinstance(action.cost, FunctionTerm):
-            args = tuple(terms[name] for name in action.cost.args)
+            args = tuple(scope.terms[name] for name in action.cost.args)
             cost_terms = ((self.functions[action.cost.function], args),)
         return Schema(
             name=action.name,
-            parameters=self._types(action.parameters),
+            parameters=tuple(scope.types[:count]),
             parameter_names=tuple(parameter.name for parameter in action.parameters),
-            positive=tuple(Literal(*atom) for atom in condition.positive),
-            negative=tuple(Literal(*atom) for atom in condition.negative),
-            equal=tuple(condition.equal),
-            unequal=tuple(condition.unequal),
-            add=tuple(Literal(*atom) for atom in add),
-            delete=tuple(Literal(*atom) for atom in delete if atom not in add),
+            positive=shared.positive,
+            negative=shared.negative,
+            equal=shared.equal,
+            unequal=shared.unequal,
+            add=tuple(Literal(*atom) for atom in always.add),
+            delete=tuple(Literal(*atom) for atom in always.delete if atom not in always.add),
             cost=action.cost if isinstance(action.cost, int) else 0,
             cost_terms=cost_terms,
+            alternatives=() if shared is rules[0] else rules,
+            conditional=conditional,
         )
 
-    def _goal(self) -> Literals:
-        self.where, self.file = "the goal", self.problem.file
-        terms = self._object_terms((*self.domain.constants, *self.problem.objects))
-        goal = Literals()
-        try:
-            self._conjunction(self.problem.goal, terms, False, goal)
-        except ContradictionError:
-            raise self.outside("contradiction", self.problem.goal.line) from None
-        return goal
-
-    # -- formulas. Each level of nesting costs one Python frame, see reader.MAX_DEPTH.
-
-    def _conjunction(self, condition: Condition, terms: Mapping[str, int], negated: bool, out: Literals) -> None:
-        """Adds the literals of a condition, negated or not, to a conjunction."""
-        if isinstance(condition, Atom):
-            args = tuple([terms[name] for name in condition.args])
-            out.add((self.predicates[condition.predicate], args), negated)
-        elif isinstance(condition, Equality):
-            out.compare(terms[condition.left], terms[condition.right], negated)
-        elif isinstance(condition, Not):
-            self._conjunction(condition.part, terms, not negated, out)
-        elif isinstance(condition, (And, Or)):
-            if isinstance(condition, And) != negated:
-                for part in condition.parts:
-                    self._conjunction(part, terms, negated, out)
-                return
-            alternatives = []
-            for part in condition.parts:
-                alternative = Literals()
-                try:
-                    self._conjunction(part, terms, negated, alternative)
-                except ContradictionError:
-                    continue
-                if out.implies(alternative):
-                    return
-                alternatives.append(alternative)
-            if not alternatives:
-                raise ContradictionError
-            if len(alternatives) > 1:
-                raise self.outside("disjunction", condition.line)
-            out.update(alternatives[0])
-        elif isinstance(condition, Exists) != negated:
-            raise self.outside("existential quantifier", condition.line)
-        elif self.where != "the goal":
-            raise self.outside("universal quantifier", condition.line)
-        else:
-            for extended in self._instances(condition, terms):
-                self._conjunction(condition.part, extended, negated, out)
-
-    def _instances(self, condition: Forall | Exists, terms: Mapping[str, int]) -> Iterator[dict[str, int]]:
-        """The terms extended by every assignment of objects to the quantified variables."""
-        members = [self.members[kind] for kind in self._types(condition.variables)]
-        names = [variable.name for variable in condition.variables]
-        for objects in product(*members):
-            self.expansions += 1
-            if self.expansions > _MAX_EXPANSION:
-                raise self.outside("universal quantifier with too many instances", condition.line)
-            yield {**terms, **{name: -index - 1 for name, index in zip(names, objects, strict=True)}}
-
-    def _effects(
-        self,
-        effect: Effect,
-        terms: Mapping[str, int],
-        precondition: Literals,
-        add: dict[GroundAtom, None],
-        delete: dict[GroundAtom, None],
-    ) -> None:
+    def _effects(self, effect: Effect, known: Literals, group: _EffectGroup, groups: list[_EffectGroup]) -> None:
+        """Adds the effects to their groups: the same conditions beside what is known, for the same variables."""
         if isinstance(effect, SimpleEffect):
             atom = effect.atom
-            key = self.predicates[atom.predicate], tuple(terms[name] for name in atom.args)
-            (delete if effect.negated else add)[key] = None
-        elif isinstance(effect, ConjunctiveEffect):
+            key = self.form.predicates[atom.predicate], tuple(group.scope.terms[name] for name in atom.args)
+            (group.delete if effect.negated else group.add)[key] = None
+            return
+        if isinstance(effect, ConjunctiveEffect):
             for part in effect.parts:
-                self._effects(part, terms, precondition, add, delete)
-        elif isinstance(effect, ConditionalEffect):
-            condition = Literals()
-            try:
-                self._conjunction(effect.condition, terms, False, condition)
-            except ContradictionError:
-                return
-            except _OutsideError:
-                raise self.outside("conditional effect", effect.line) from None
-            if not precondition.implies(condition):
-                raise self.outside("conditional effect", effect.line)
-            self._effects(effect.part, terms, precondition, add, delete)
-        elif effect.variables:
-            raise self.outside("universal effect", effect.line)
+                self._effects(part, known, group, groups)
+            return
+        if isinstance(effect, ConditionalEffect):
+            found = self.form.alternatives(effect.condition, group.scope)
+            found = [item.without(known) for item in found if conjunction([known], [item])]
+            inner = _EffectGroup(conjunction(group.conditions, found), group.scope)
+            if Literals() in found:
+                inner = group
         else:
-            self._effects(effect.part, terms, precondition, add, delete)
+            types = self._types(effect.variables)
+            if not all(self.members[kind] for kind in types):
+                return
+            scope = group.scope.extended(effect.variables, types)
+            inner = _EffectGroup(group.conditions, scope) if effect.variables else group
+        if inner is not group:
+            groups.append(inner)
+        self._effects(effect.part, known, inner, groups)
 
-    # -- costs
-
-    def _require_values(
-        self,
-        schemas: Sequence[Schema],
-        values: Sequence[Mapping[tuple[int, ...], int]],
-        task: _Relations,
-    ) -> list[Schema]:
-        """Schemas restricted to arguments whose cost has a value, as in Fast Downward."""
-        by_predicate: dict[int, list[tuple[int, ...]]] = {}
-        for predicate, objects in task.init:
-            by_predicate.setdefault(predicate, []).append(objects)
-        names = list(self.functions)
-        result = []
-        for schema in schemas:
-            for function, args in schema.cost_terms:
-                defined = values[function]
-                if not defined:
-                    break
-                if not self._always_defined(schema, args, defined, by_predicate, task.fluent):
-                    predicate = task.static(f"@def-{names[function]}", len(args), defined)
-                    schema = replace(schema, positive=(*schema.positive, Literal(predicate, args)))
-            else:
-                result.append(schema)
-        return result
-
-    def _always_defined(
-        self,
-        schema: Schema,
-        args: tuple[int, ...],
-        defined: Mapping[tuple[int, ...], int],
-        by_predicate: Mapping[int, list[tuple[int, ...]]],
-        fluent: set[int],
-    ) -> bool:
-        """Whether types, or one static precondition, guarantee that the function has a value."""
-        used = [arg for arg in args if arg >= 0]
-        for literal in schema.positive:
-            if literal.predicate in fluent or not set(used) <= set(literal.args):
-                continue
-            places = [literal.args.index(arg) if arg >= 0 else arg for arg in args]
-            atoms = by_predicate.get(literal.predicate, [])
-            if all(tuple([atom[p] if p >= 0 else -p - 1 for p in places]) in defined for atom in atoms):
-                return True
-        choices = [self.members[schema.parameters[arg]] if arg >= 0 else (-arg - 1,) for arg in args]
-        size = prod(len(choice) for choice in choices)
-        return size <= len(defined) and all(objects in defined for objects in product(*choices))
-
-
-@dataclass(slots=True)
-class _Relations:
-    """The predicates of the task under construction and its initial atoms."""
-
-    names: list[str]
-    types: list[tuple[int, ...]]
-    init: list[GroundAtom]
-    fluent: set[int]
-
-    def static(self, name: str, arity: int, tuples: Iterable[tuple[int, ...]]) -> int:
-        """The index of a predicate that holds for exactly these objects, made if it is not there yet."""
-        if name not in self.names:
-            self.names.append(name)
-            self.types.append((0,) * arity)
-            self.init.extend((len(self.names) - 1, objects) for objects in tuples if len(objects) == arity)
-        return self.names.index(name)
+    def _goal(self, fluent: set[int], init: Sequence[GroundAtom]) -> Literals:
+        self.form.constants = self._object_terms((*self.domain.constants, *self.problem.objects))
+        return GoalLiterals(self.form, {*fluent, *self._auxiliary()}, set(init)).of(self.problem.goal)
 
 
 def _ground(atoms: Iterable[GroundAtom]) -> tuple[GroundAtom, ...]:
     return tuple((predicate, tuple(-term - 1 for term in terms)) for predicate, terms in atoms)
+
+
+def _changed(schema: Schema) -> Iterator[Literal]:
+    """The literals that the actions of a schema may make true or false."""
+    for part in (schema, *schema.conditional):
+        yield from (*part.add, *part.delete)
+
+
+def _shared(rules: Sequence[Rule], count: int) -> Rule:
+    """What all alternatives say about the parameters of the schema."""
+    first, *others = rules
+
+    def common(part: str) -> tuple[Literal, ...]:
+        literals: tuple[Literal, ...] = getattr(first, part)
+        return tuple(
+            literal
+            for literal in literals
+            if all(term < count for term in literal.args) and all(literal in getattr(other, part) for other in others)
+        )
+
+    return Rule(first.parameters[:count], common("positive"), common("negative"), (), (), (), ())
+
+
+@dataclass(slots=True)
+class _EffectGroup:
+    """Effects under the same conditions, of which one must hold, for all values of the same variables."""
+
+    conditions: list[Literals]
+    scope: Variables
+    add: dict[GroundAtom, None] = field(default_factory=dict)
+    delete: dict[GroundAtom, None] = field(default_factory=dict)
+
+    def rules(self, form: NormalForm, parameters: int, always: _EffectGroup) -> Iterator[Rule]:
+        """A rule per condition; what an action does anyway is left out."""
+        add = [atom for atom in self.add if atom not in always.add]
+        delete = [atom for atom in self.delete if atom not in always.add and atom not in self.add]
+        if add or delete:
+            for condition in self.conditions:
+                yield from form.rule(self.scope.types, parameters, condition, add, delete)

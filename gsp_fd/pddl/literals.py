@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -46,6 +47,35 @@ class Literals:
             self.compare(*pair, False)
         for pair in other.unequal:
             self.compare(*pair, True)
+
+    def has_variables(self) -> bool:
+        """Whether something is said of other terms than objects."""
+        terms = [args for _, args in (*self.positive, *self.negative)]
+        return any(term >= 0 for part in (*terms, *self.equal, *self.unequal) for term in part)
+
+    def copy(self) -> Literals:
+        """The same literals, to be changed."""
+        return Literals(dict(self.positive), dict(self.negative), dict(self.equal), dict(self.unequal))
+
+    def without(self, other: Literals) -> Literals:
+        """The literals that are not among others."""
+        return Literals(
+            {atom: None for atom in self.positive if atom not in other.positive},
+            {atom: None for atom in self.negative if atom not in other.negative},
+            {pair: None for pair in self.equal if pair not in other.equal},
+            {pair: None for pair in self.unequal if pair not in other.unequal},
+        )
+
+    def renamed(self, names: Mapping[int, int]) -> Literals:
+        """With other terms for some; ContradictionError if they cannot hold any more."""
+        result = Literals()
+        for negated, atoms in ((False, self.positive), (True, self.negative)):
+            for predicate, args in atoms:
+                result.add((predicate, tuple(names.get(term, term) for term in args)), negated)
+        for negated, pairs in ((False, self.equal), (True, self.unequal)):
+            for left, right in pairs:
+                result.compare(names.get(left, left), names.get(right, right), negated)
+        return result
 
     def implies(self, other: Literals) -> bool:
         """Whether every literal of ``other`` is among these."""

@@ -1,0 +1,13 @@
+(define (problem stacking-4)
+  (:domain stacking)
+  (:objects b1 b2 b3 b4 - block)
+  (:init
+    (on-table b3)
+    (on-table b4)
+    (on b2 b4)
+    (on b1 b2)
+    (wanted-on-table b4)
+    (wanted b1 b4)
+    (wanted b2 b1)
+    (wanted-on-table b3))
+  (:goal (and (in-place b1) (in-place b2) (in-place b3) (in-place b4))))

@@ -1,0 +1,54 @@
+#include "axioms.h"
+
+namespace gsp {
+
+Axioms::Axioms(const LiftedTask &task) {
+    for (size_t s = 0; s < task.axioms.size(); ++s) {
+        Stratum &stratum = strata_.emplace_back(Stratum{task.axioms[s], {}});
+        for (size_t r = 0; r < stratum.rules.size(); ++r)
+            for (size_t j = 0; j < stratum.rules[r].positive.size(); ++j) {
+                int32_t predicate = stratum.rules[r].positive[j].predicate;
+                if (task.stratum[predicate] == static_cast<int32_t>(s))
+                    stratum.readers.push_back({predicate, static_cast<int32_t>(r), static_cast<int32_t>(j)});
+            }
+    }
+}
+
+void Axioms::derive(Database &database, Watch *watch, std::vector<int32_t> &derived) {
+    ++calls_;
+    derived.clear();
+    const ObjectClasses *classes = database.set_classes(nullptr);
+    for (const Stratum &stratum : strata_) derive(stratum, database, watch, derived);
+    database.set_classes(classes);
+}
+
+/// Semi-naive: what follows without atoms of the stratum, then every one of those in turn is the newest.
+void Axioms::derive(const Stratum &stratum, Database &database, Watch *watch, std::vector<int32_t> &derived) {
+    size_t next = derived.size();
+    int32_t args[LiftedTask::max_parameters];
+    auto emit = [&](const Literal &head, const int32_t *binding) {
+        for (size_t i = 0; i < head.args.size(); ++i) args[i] = ground_term(head.args[i], binding);
+        int32_t atom = database.intern(head.predicate, args);
+        if (static_cast<size_t>(atom) >= found_.size()) found_.resize(atom + atom / 2 + 1024, 0);
+        if (std::exchange(found_[atom], calls_) == calls_) return;
+        derived.push_back(atom);
+        if (watch && derived.size() % 1024 == 0) watch->throw_if_expired();
+    };
+    for (const Rule &rule : stratum.rules)
+        database.match(rule, false, [&](const int32_t *binding) { emit(rule.add[0], binding); });
+    int32_t newest[LiftedTask::max_parameters];
+    for (; next < derived.size(); ++next) {
+        int32_t atom = derived[next];
+        database.add(atom);
+        int32_t predicate = database.atoms().symbol(atom);
+        const int32_t *stored = database.atoms().args(atom);
+        std::copy(stored, stored + database.atoms().count(atom), newest);
+        for (auto [read, r, j] : stratum.readers)
+            if (read == predicate)
+                database.match_newest(stratum.rules[r], j, newest, false, [&, &rule = stratum.rules[r]](const int32_t *binding) {
+                    emit(rule.add[0], binding);
+                });
+    }
+}
+
+}  // namespace gsp
