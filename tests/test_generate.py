@@ -28,7 +28,7 @@ IPC_2023 = (
 )  # fmt: skip
 PUBLISHED = {name: ("ipc2023-learning", name) for name in IPC_2023} | {"gripper": ("conformance", "gripper")}
 CONSTANTS = {"childsnack": 1, "sokoban": 4}
-INEXACT = ("reward", "sokoban")  # square grids do not come in all sizes
+INEXACT = ("reward", "sliding-tiles", "sokoban", "witness")  # grids do not come in all sizes
 
 all_domains = pytest.mark.parametrize("domain", GENERATORS)
 published_domains = pytest.mark.parametrize("domain", PUBLISHED)

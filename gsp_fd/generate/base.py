@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
 from random import Random
 
 from pddl.core import Domain
@@ -29,10 +31,21 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
+class DomainFile:
+    """A domain as it was written, with its comments."""
+
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Generator:
     """A domain and the rule that draws its instances."""
 
-    domain: Callable[[], Domain]
+    domain: Callable[[], Domain | DomainFile]
     instance: Callable[[int, Random], Instance]
     """Draws an instance of the given size; should its goal hold initially, the caller draws again."""
     size: str
@@ -43,6 +56,14 @@ class Generator:
     """The sizes of a training set."""
     largest: int
     """The size of the largest published test instance (or ours, where there is none)."""
+    read: Callable[[Path], Iterator[Instance]] | None = None
+    """The instances of a text file in the puzzle's public format; InputError with file, line and reason."""
+
+
+def domain_file(name: str) -> DomainFile:
+    """The domain in the file `domains/NAME.pddl` beside this one; its name is NAME."""
+    text = resources.files("gsp_fd.generate").joinpath("domains", f"{name}.pddl").read_text(encoding="ascii")
+    return DomainFile(name, text.rstrip())
 
 
 def names(prefix: str, count: int) -> list[str]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from gsp_fd.generate.registry import DISTRIBUTIONS, GENERATORS, check_size, domain_text, generate_set
+from gsp_fd.common.errors import InputError
+from gsp_fd.generate.registry import DISTRIBUTIONS, GENERATORS, check_size, domain_text, generate_set, read_set
 
+RANDOM_PROBLEMS = 10
 EXAMPLES = """\
 examples:
   gsp-generate blocksworld --count 100 --size 2-20 --seed 1 --out train
   gsp-generate sokoban --count 10 --size 400-2000 --distribution even --out validate
+  gsp-generate sokoban-boxes --from levels.txt --out levels
 """
 
 
@@ -23,13 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code (wrong arguments exit with 2, as argparse does)."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    sizes = options.size or GENERATORS[options.domain].training
     try:
-        for size in sizes:
-            check_size(options.domain, size)
-        write_set(
-            options.domain, options.count, sizes, options.seed, options.distribution, options.out, force=options.force
-        )
+        what = _write_levels(options) if options.levels else _write_random(options)
+    except InputError as error:
+        print(f"gsp-generate: {error}", file=sys.stderr)
+        return error.exit_code
     except ValueError as error:
         parser.error(str(error))
     except OSError as error:
@@ -37,9 +39,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("gsp-generate: interrupted", file=sys.stderr)
         return 130
-    smallest, largest = sizes
-    print(f"{options.count} problems of sizes {smallest}-{largest} and domain.pddl written to {options.out}")
+    print(f"{what} and domain.pddl written to {options.out}")
     return 0
+
+
+def _write_random(options: argparse.Namespace) -> str:
+    """Writes problems that are drawn; returns what they are."""
+    sizes: tuple[int, int] = options.size or GENERATORS[options.domain].training
+    count = options.count or RANDOM_PROBLEMS
+    for size in sizes:
+        check_size(options.domain, size)
+    write_set(
+        options.domain, count, sizes, options.seed, options.distribution, options.out, force=options.force
+    )
+    return f"{count} problems of sizes {sizes[0]}-{sizes[1]}"
+
+
+def _write_levels(options: argparse.Namespace) -> str:
+    """Writes problems that are read from text files; returns what they are."""
+    if options.size:
+        raise ValueError("--size is for random problems: levels have the size they have")
+    problems = list(itertools.islice(read_set(options.domain, options.levels), options.count))
+    _write(options.domain, problems, len(problems), options.out, force=options.force)
+    return f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,7 +85,17 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("domain", metavar="DOMAIN", choices=list(GENERATORS), help="one of the domains below")
-    parser.add_argument("--count", type=parse_count, default=10, metavar="N", help="how many problems (default 10)")
+    parser.add_argument(
+        "--from",
+        dest="levels",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="text files with levels of a puzzle, in its public format, instead of random problems",
+    )
+    parser.add_argument(
+        "--count", type=parse_count, metavar="N", help="how many problems (default 10; with --from: all of them)"
+    )
     parser.add_argument(
         "--size", type=parse_sizes, metavar="A-B", help="sizes, or one size (default: the domain's training sizes)"
     )
@@ -85,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _row(*columns: object) -> str:
-    return "  {:<12} {:>4} {:>7} {:>8}   {}".format(*columns)
+    return "  {:<13} {:>4} {:>7} {:>8}   {}".format(*columns)
 
 
 def parse_count(text: str) -> int:
@@ -109,7 +141,12 @@ def parse_sizes(text: str) -> tuple[int, int]:
 def write_set(
     domain: str, count: int, sizes: tuple[int, int], seed: int, distribution: str, target: Path, *, force: bool = False
 ) -> None:
-    """Write a domain and its problems to a directory; ValueError if that is not new or empty, and not forced.
+    """Write a domain and random problems to a directory; ValueError if that is not new or empty, and not forced."""
+    _write(domain, generate_set(domain, count, sizes, seed, distribution), count, target, force=force)
+
+
+def _write(domain: str, problems: Iterable[str], count: int, target: Path, *, force: bool) -> None:
+    """Write a domain and `count` problems to a directory.
 
     Everything is written beside the directory first, so that it appears complete or not at all.
     """
@@ -124,7 +161,6 @@ def write_set(
         new.mkdir()
         (new / "domain.pddl").write_text(domain_text(domain), encoding="ascii", newline="\n")
         width = max(2, len(str(count)))
-        problems = generate_set(domain, count, sizes, seed, distribution)
         for number, problem in enumerate(problems, 1):
             (new / f"p{number:0{width}}.pddl").write_text(problem, encoding="ascii", newline="\n")
         if out.is_dir():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from random import Random
 
 from pddl.core import Domain
@@ -17,15 +18,19 @@ from gsp_fd.generate import (
     floortile,
     gripper,
     miconic,
+    pushworld,
     reward,
     rovers,
     satellite,
+    sliding_tiles,
     sokoban,
+    sokoban_boxes,
     spanner,
     transport,
     visitall,
+    witness,
 )
-from gsp_fd.generate.base import Generator
+from gsp_fd.generate.base import DomainFile, Generator
 from gsp_fd.generate.pddl_writer import problem_text
 
 GENERATORS: dict[str, Generator] = {
@@ -36,13 +41,17 @@ GENERATORS: dict[str, Generator] = {
     "floortile": floortile.GENERATOR,
     "gripper": gripper.GENERATOR,
     "miconic": miconic.GENERATOR,
+    "pushworld": pushworld.GENERATOR,
     "reward": reward.GENERATOR,
     "rovers": rovers.GENERATOR,
     "satellite": satellite.GENERATOR,
+    "sliding-tiles": sliding_tiles.GENERATOR,
     "sokoban": sokoban.GENERATOR,
+    "sokoban-boxes": sokoban_boxes.GENERATOR,
     "spanner": spanner.GENERATOR,
     "transport": transport.GENERATOR,
     "visitall": visitall.GENERATOR,
+    "witness": witness.GENERATOR,
 }
 DISTRIBUTIONS = ("small", "uniform", "even")
 LARGEST_SIZE = 100_000
@@ -86,6 +95,19 @@ def generate_set(
             least += 1
             problem = _new_problem(domain, least, rng, known)
         yield problem or generate(domain, least, rng.getrandbits(32))
+
+
+def read_set(domain: str, files: Sequence[Path]) -> Iterator[str]:
+    """The problem files of puzzles in text files of their public format; InputError with file, line and reason."""
+    read = GENERATORS[domain].read
+    if read is None:
+        readable = ", ".join(name for name, generator in GENERATORS.items() if generator.read)
+        raise ValueError(f"there is no text format for {domain} (only for {readable})")
+    number = 0
+    for file in files:
+        for instance in read(file):
+            number += 1
+            yield problem_text(f"{domain}-{number}", domain, instance)
 
 
 def draw_sizes(count: int, sizes: tuple[int, int], distribution: str, rng: Random) -> list[int]:
@@ -133,5 +155,5 @@ def _digest(problem: str) -> str:
 
 
 @cache
-def _domain(name: str) -> Domain:
+def _domain(name: str) -> Domain | DomainFile:
     return GENERATORS[name].domain()
