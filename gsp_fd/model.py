@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from gsp_fd import _core
 from gsp_fd.common.errors import search_error
@@ -14,6 +18,11 @@ from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task
 
 SHIPPED_MODELS = Path(__file__).parent / "models"
+RUN_MODEL = "model.onnx"
+"""The model in the folder of a training run."""
+
+QOfStates: TypeAlias = Callable[[_core.LiftedSpace, npt.NDArray[np.int32]], list[list[tuple[int, float]]]]
+"""(operator, Q) of all actions that a space has in states."""
 
 
 class Model:
@@ -44,6 +53,24 @@ class Model:
         """The native encoder of states of a task for this model."""
         self.check_fit(task)
         return _core.Encoder(native_task, relation_specs(self.metadata, task))
+
+    def q_of_states(self, task: Task) -> QOfStates:
+        """Q-values outside of a search, for spaces of the task."""
+        if task.lifted is None:
+            why = task.not_lifted.reason if task.not_lifted else "the task came as SAS"
+            raise search_error(f"a learned heuristic needs the lifted task, which is not to be had: {why}")
+        encoder = self.encoder(task.lifted, task.native_lifted())
+        plans = task.heuristic("ff") if self.metadata.relaxed_plan else None
+
+        def rows(space: _core.LiftedSpace, states: npt.NDArray[np.int32]) -> list[list[tuple[int, float]]]:
+            begin, operators = _core.applicable_rows(space, states)
+            if not len(operators):
+                return [[] for _ in states]
+            q = self.backend.q_values(encoder.encode(space, states, begin, operators, plans))
+            pairs = list(zip(operators.tolist(), q.tolist(), strict=True))
+            return [pairs[first:end] for first, end in pairwise(begin.tolist())]
+
+        return rows
 
     def heuristic(self, task: Task, name: str = "gsp", plans: _core.Heuristic | None = None) -> _core.Heuristic:
         """h = -Q as a heuristic of searches over lifted spaces of the task: see ``core/q_heuristic.h``.
@@ -118,11 +145,16 @@ def relation_specs(metadata: ModelMetadata, task: LiftedTask) -> list[tuple[str,
 
 
 def find_model(name: str, task: LiftedTask) -> Path:
-    """A model file: a path, the name of a shipped model, or ``auto`` for the shipped one that fits the task."""
-    if name == "auto":
-        return _fitting_model(task)
+    """A model by its name (see :func:`named_model`), or with ``auto`` the shipped one that fits the task."""
+    return _fitting_model(task) if name == "auto" else named_model(name)
+
+
+def named_model(name: str) -> Path:
+    """A model file: a path, the folder of a training run, or the name of a shipped model."""
     path = Path(name)
-    if path.exists() or path.suffix == ".onnx":
+    if (path / RUN_MODEL).is_file():
+        return path / RUN_MODEL
+    if path.is_file() or path.suffix == ".onnx":
         return path
     shipped = SHIPPED_MODELS / f"{name}.onnx"
     if shipped.exists():

@@ -83,10 +83,15 @@ class Components:
     inputs: Inputs
     searches: list[CheckedSearch]
     """Every search that may run; which one may depend on the task's costs."""
-    plans: PlanFiles
+    plans: PlanFiles | None
+    """Where plans are written; None to keep them in memory only."""
     log: Log
     interrupts: Interrupts
     task: Task | None = None
+    own_process: bool = True
+    """Whether this is the program gsp-plan, and not a part of another."""
+    ran: Run | None = None
+    """The search that ran."""
 
     def translate(self) -> int:
         """Load the PDDL files and ground them, if the search needs that or the SAS file is wanted."""
@@ -198,6 +203,7 @@ class Components:
         for line in limits.lines("search"):
             self.log.info(line)
         files = [path for path in (inputs.sas, inputs.domain, inputs.problem) if path is not None]
+        assert self.plans is not None
         run = PortfolioRun(portfolio, self.options, files, self.plans, self.log, limits)
         self.plans.delete_existing()
         return run.execute()
@@ -208,7 +214,7 @@ class Components:
         from gsp_fd.task import load_sas
 
         options, log = self.options, self.log
-        if options.previous_plans is None:
+        if self.plans is not None and options.previous_plans is None:
             self.plans.delete_existing()
         if self.task is None:
             assert self.inputs.sas is not None
@@ -220,9 +226,11 @@ class Components:
         if len(self.searches) > 1:
             chosen = configuration(options, context.new_space().unit_cost)
             log.search(f"Chosen for the costs of this task: {chosen.text}")
-        run = Run(context, log, self.plans, deadline, self.interrupts, options.max_expansions)
+        self.ran = Run(
+            context, log, self.plans, deadline, self.interrupts, options.max_expansions, self.own_process, chosen.text
+        )
         try:
-            return self.interrupts.deferred(run.execute)(chosen.component)
+            return self.interrupts.deferred(self.ran.execute)(chosen.component)
         except _core.CoreInputError as error:
             raise search_error(str(error.args[0])) from None
         finally:
@@ -245,6 +253,7 @@ class Components:
         from shutil import which
 
         self.log.info("Running validate.")
+        assert self.plans is not None
         if not self.plans.written:
             self.log.line("Not running validate since no plans found.")
             return ExitCode.SUCCESS
@@ -260,6 +269,7 @@ class Components:
 
         from gsp_fd.task import LimitReached
 
+        assert self.plans is not None
         limits = self.options.limits("validate").within(self.options.limits("overall"))
         files = [str(self.inputs.domain), str(self.inputs.problem), *map(str, self.plans.written)]
         for line in limits.lines("validate"):
@@ -267,7 +277,7 @@ class Components:
         self.log.info(f"validate command line string: {shlex.join([val, *files])}")
         if limits.time == 0:
             raise LimitReached("time")
-        command = limited([val, *files], limits.time, limits.memory)
+        command = limited([val, *files], None if limits.time is None else int(limits.time), limits.memory)
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         except OSError as error:

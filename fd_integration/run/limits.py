@@ -18,7 +18,7 @@ ADDRESS_SPACE_SLACK = 512 << 20
 class Limits:
     """Limits of one component, in CPU seconds and bytes; None for no limit."""
 
-    time: int | None = None
+    time: float | None = None
     memory: int | None = None
 
     def lines(self, component: str) -> list[str]:

@@ -33,6 +33,8 @@ class Plan:
 
     actions: tuple[str, ...]
     cost: int
+    costs: tuple[int, ...] = ()
+    """Of the actions."""
 
 
 @dataclass
@@ -50,6 +52,10 @@ class Run:
     deadline: Deadline
     interrupts: Interrupts = field(default_factory=Interrupts)
     max_expansions: int | None = None
+    own_process: bool = True
+    """Whether the process may be ended where nothing else enforces the time limit: not inside someone's program."""
+    text: str = ""
+    """The search, in the search language."""
     best: Plan | None = None
     statistics: Statistics = field(default_factory=Statistics)
     _searched_bound: int = MAX_INT
@@ -82,12 +88,13 @@ class Run:
         """The process ends soon after its time is used up, even if something inside does not look at it."""
         left = self.deadline.left()
         code = ExitCode.SEARCH_OUT_OF_TIME if self.best is None else ExitCode.SEARCH_PLAN_FOUND_AND_OUT_OF_TIME
-        if left is not None:
+        if left is not None and self.own_process:
             _core.set_last_resort(left + LAST_RESORT_SECONDS, code)
         try:
             yield
         finally:
-            _core.set_last_resort(0, code)
+            if self.own_process:
+                _core.set_last_resort(0, code)
 
     # One search
 
@@ -195,13 +202,14 @@ class Run:
             raise InvalidPlanError(f"the plan of the search is wrong {where}: {verdict.reason}")
         if verdict.cost != result.plan_cost:
             raise InvalidPlanError(f"the plan costs {verdict.cost}, but the search counted {result.plan_cost}")
-        for line in plan_lines(actions, [space.cost(op) for op in result.plan]):
+        costs = tuple(space.cost(op) for op in result.plan)
+        for line in plan_lines(actions, costs):
             self.log.line(line)
         stamp = self.log.stamp()
         self.log.search(f"Plan length: {len(actions)} step(s).", stamp)
         self.log.search(f"Plan cost: {verdict.cost}", stamp)
         if self.best is None or verdict.cost < self.best.cost:
-            self.best = Plan(actions, verdict.cost)
+            self.best = Plan(actions, verdict.cost, costs)
             if self.plans is not None:
                 self.plans.save(actions, verdict.cost, space.unit_cost)
 
