@@ -46,7 +46,7 @@ $(VENV)/.planner: $(VENV)/.python $(NATIVE)
 	touch $@
 
 $(VENV)/.tests: $(VENV)/.planner
-	$(PIP) install -c constraints.txt --no-build-isolation -e '.[cpu,train,test]'
+	$(PIP) install -c constraints.txt --no-build-isolation -e '.[cpu,docs,train,test]'
 	touch $@
 
 clean:

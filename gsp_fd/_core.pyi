@@ -313,9 +313,9 @@ def search(space: StateSpace, open_list: OpenList, *, f_eval: Evaluator | None =
     Best-first search from the initial state of a space that has only that state.
     """
 
-def improve_plan(task: GroundTask | LiftedTask, plan: Sequence[str], found: Callable[[str, list[str], int, float], object], *, max_time: float | None = None, max_memory_kb: int | None = None, max_states: int = 2000000, random_seed: int = 0) -> str:
+def improve_plan(task: GroundTask | LiftedTask, plan: Sequence[str], found: Callable[[str, list[str], list[int], float], object], *, max_time: float | None = None, max_memory_kb: int | None = None, max_states: int = 2000000, random_seed: int = 0) -> str:
     """
-    Calls found(method, actions, cost, seconds) with better and better plans, given and returned as names of operators, until nothing helps any more ('done') or at a limit ('time', 'memory', 'interrupted').
+    Calls found(method, actions, costs, seconds) with better and better plans, given and returned as names of operators, until nothing helps any more ('done') or at a limit ('time', 'memory', 'interrupted').
     """
 
 def set_last_resort(seconds: float, exit_code: int) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from gsp_fd import _core
 from gsp_fd.common.errors import search_error
@@ -12,6 +16,9 @@ from gsp_fd.inference import Backend, Device, OnnxSession, backend_of
 from gsp_fd.model_format import ModelMetadata, fit_problems, metadata_of, read_model
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task
+
+QOfStates: TypeAlias = Callable[[_core.LiftedSpace, npt.NDArray[np.int32]], list[list[tuple[int, float]]]]
+"""(operator, Q) of all actions that a space has in states."""
 
 
 class Model:
@@ -42,6 +49,24 @@ class Model:
         """The native encoder of states of a task for this model."""
         self.check_fit(task)
         return _core.Encoder(native_task, relation_specs(self.metadata, task))
+
+    def q_of_states(self, task: Task) -> QOfStates:
+        """Q-values outside of a search, for spaces of the task."""
+        if task.lifted is None:
+            why = task.not_lifted.reason if task.not_lifted else "the task came as SAS"
+            raise search_error(f"a learned heuristic needs the lifted task, which is not to be had: {why}")
+        encoder = self.encoder(task.lifted, task.native_lifted())
+        plans = task.heuristic("ff") if self.metadata.relaxed_plan else None
+
+        def rows(space: _core.LiftedSpace, states: npt.NDArray[np.int32]) -> list[list[tuple[int, float]]]:
+            begin, operators = _core.applicable_rows(space, states)
+            if not len(operators):
+                return [[] for _ in states]
+            q = self.backend.q_values(encoder.encode(space, states, begin, operators, plans))
+            pairs = list(zip(operators.tolist(), q.tolist(), strict=True))
+            return [pairs[first:end] for first, end in pairwise(begin.tolist())]
+
+        return rows
 
     def heuristic(self, task: Task, name: str = "gsp", plans: _core.Heuristic | None = None) -> _core.Heuristic:
         """h = -Q as a heuristic of searches over lifted spaces of the task: see ``core/q_heuristic.h``.

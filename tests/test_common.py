@@ -13,14 +13,14 @@ import pytest
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.machine import usable_cores
 from gsp_fd.common.processes import limited
-from gsp_fd.training.run import cli
+from gsp_fd.training.run.start import default_workers
 
 
 def test_cores_on_systems_without_affinities(monkeypatch: pytest.MonkeyPatch) -> None:
     assert usable_cores() >= 1
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     assert usable_cores() == os.cpu_count()
-    assert cli._default_workers() >= 0
+    assert default_workers() >= 0
 
 
 @pytest.mark.parametrize("durable", [False, True])

@@ -38,7 +38,7 @@ def improved(
     """The last plan and the costs of all that were reported."""
     found: list[tuple[list[str], int]] = []
     status = _core.improve_plan(
-        native, plan, lambda _method, actions, cost, _s: found.append((actions, cost)), **options
+        native, plan, lambda _method, actions, costs, _s: found.append((actions, sum(costs))), **options
     )
     assert status == "done"
     return (found[-1][0] if found else plan), [cost for _, cost in found]
@@ -146,7 +146,7 @@ def test_limits_keep_what_was_found() -> None:
     task = tasks.load(tasks.LAMPS_DOMAIN, tasks.lamps(200))
     plan = [f"{verb} l{i}" for i in range(200) for verb in ("on", "off", "on")]
     found: list[int] = []
-    status = _core.improve_plan(task.native_lifted(), plan, lambda *report: found.append(report[2]), max_time=0.0)
+    status = _core.improve_plan(task.native_lifted(), plan, lambda *report: found.append(sum(report[2])), max_time=0.0)
     assert (status, found) == ("time", [])
 
 

@@ -91,10 +91,15 @@ class Components:
     inputs: Inputs
     searches: list[CheckedSearch]
     """Every search that may run; which one may depend on the task's costs."""
-    plans: PlanFiles
+    plans: PlanFiles | None
+    """Where plans are written; None to keep them in memory only."""
     log: Log
     interrupts: Interrupts
     task: Task | None = None
+    own_process: bool = True
+    """Whether this is the program gsp-plan, and not a part of another."""
+    ran: Run | None = None
+    """The search that ran."""
 
     def settle_model(self) -> None:
         """Choose between the searches with and without a model, if the options leave that to the task."""
@@ -213,7 +218,7 @@ class Components:
         search = self.searches[0]
         if not search.learned or self.task is None or self.task.lifted is None:
             return search.text
-        from gsp_fd.model import find_model
+        from gsp_fd.model_library import find_model
 
         try:
             return filled(search.text, {"model": str(find_model("auto", self.task.lifted))})
@@ -231,6 +236,7 @@ class Components:
         for line in limits.lines("search"):
             self.log.info(line)
         files = [path for path in (inputs.sas, inputs.domain, inputs.problem) if path is not None]
+        assert self.plans is not None
         run = PortfolioRun(portfolio, self.options, files, self.plans, self.log, limits)
         self.plans.delete_existing()
         return run.execute()
@@ -241,7 +247,7 @@ class Components:
         from gsp_fd.task import load_sas
 
         options, log = self.options, self.log
-        if options.previous_plans is None:
+        if self.plans is not None and options.previous_plans is None:
             self.plans.delete_existing()
         if self.task is None:
             assert self.inputs.sas is not None
@@ -253,9 +259,19 @@ class Components:
         if len(self.searches) > 1:
             chosen = configuration(options, context.new_space().unit_cost)
             log.search(f"Chosen for the costs of this task: {chosen.text}")
-        run = Run(context, log, self.plans, deadline, self.interrupts, options.max_expansions, options.improve or 0.0)
+        self.ran = Run(
+            context,
+            log,
+            self.plans,
+            deadline,
+            self.interrupts,
+            options.max_expansions,
+            improve_seconds=options.improve or 0.0,
+            own_process=self.own_process,
+            text=chosen.text,
+        )
         try:
-            return self.interrupts.deferred(run.execute)(chosen.component)
+            return self.interrupts.deferred(self.ran.execute)(chosen.component)
         except _core.CoreInputError as error:
             raise search_error(str(error.args[0])) from None
         finally:
@@ -278,6 +294,7 @@ class Components:
         from shutil import which
 
         self.log.info("Running validate.")
+        assert self.plans is not None
         if not self.plans.written:
             self.log.line("Not running validate since no plans found.")
             return ExitCode.SUCCESS
@@ -293,6 +310,7 @@ class Components:
 
         from gsp_fd.task import LimitReached
 
+        assert self.plans is not None
         limits = self.options.limits("validate").within(self.options.limits("overall"))
         files = [str(self.inputs.domain), str(self.inputs.problem), *map(str, self.plans.written)]
         for line in limits.lines("validate"):

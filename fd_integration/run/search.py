@@ -33,6 +33,8 @@ class Plan:
 
     actions: tuple[str, ...]
     cost: int
+    costs: tuple[int, ...]
+    """Of the actions."""
 
 
 @dataclass
@@ -52,6 +54,10 @@ class Run:
     max_expansions: int | None = None
     improve_seconds: float = 0.0
     """How long the plan of a search is improved afterwards, see :meth:`improve`; 0 for not at all."""
+    own_process: bool = True
+    """Whether the process may be ended where nothing else enforces the time limit: not inside someone's program."""
+    text: str = ""
+    """The search, in the search language."""
     best: Plan | None = None
     statistics: Statistics = field(default_factory=Statistics)
     _searched_bound: int = MAX_INT
@@ -91,12 +97,13 @@ class Run:
         """The process ends soon after its time is used up, even if something inside does not look at it."""
         left = self.deadline.left()
         code = ExitCode.SEARCH_OUT_OF_TIME if self.best is None else ExitCode.SEARCH_PLAN_FOUND_AND_OUT_OF_TIME
-        if left is not None:
+        if left is not None and self.own_process:
             _core.set_last_resort(left + LAST_RESORT_SECONDS, code)
         try:
             yield
         finally:
-            _core.set_last_resort(0, code)
+            if self.own_process:
+                _core.set_last_resort(0, code)
 
     # One search
 
@@ -201,15 +208,17 @@ class Run:
 
     def accept(self, result: _core.SearchResult, space: _core.StateSpace) -> None:
         """Validate a plan, print it, and write it if it is cheaper than any before."""
-        plan = self.validated([space.operator_name(op) for op in result.plan], result.plan_cost)
-        for line in plan_lines(plan.actions, [space.cost(op) for op in result.plan]):
+        plan = self.validated(
+            [space.operator_name(op) for op in result.plan], [space.cost(op) for op in result.plan]
+        )
+        for line in plan_lines(plan.actions, plan.costs):
             self.log.line(line)
         self.tell(plan)
         self._unit_cost = space.unit_cost
         if self.best is None or plan.cost < self.best.cost:
             self.save(plan)
 
-    def validated(self, names: Sequence[str], cost: int) -> Plan:
+    def validated(self, names: Sequence[str], costs: Sequence[int]) -> Plan:
         """The plan, if it is right and costs what was counted."""
         start = time.process_time()
         actions = tuple(names)
@@ -217,10 +226,10 @@ class Run:
         if not verdict.valid:
             where = "at its end" if verdict.step is None else f"at step {verdict.step + 1}"
             raise InvalidPlanError(f"the plan of the search is wrong {where}: {verdict.reason}")
-        if verdict.cost != cost:
-            raise InvalidPlanError(f"the plan costs {verdict.cost}, but the search counted {cost}")
+        if verdict.cost != sum(costs):
+            raise InvalidPlanError(f"the plan costs {verdict.cost}, but the search counted {sum(costs)}")
         self._validation_seconds = time.process_time() - start
-        return Plan(actions, verdict.cost)
+        return Plan(actions, verdict.cost, tuple(costs))
 
     def tell(self, plan: Plan) -> None:
         stamp = self.log.stamp()
@@ -259,10 +268,10 @@ class Run:
             self.tell(self.best)
         return status
 
-    def improved(self, method: str, actions: list[str], cost: int, seconds: float) -> None:
+    def improved(self, method: str, actions: list[str], costs: list[int], seconds: float) -> None:
         """Take a better plan from the native core."""
         assert self.best is not None
-        before, plan = self.best, self.validated(actions, cost)
+        before, plan = self.best, self.validated(actions, costs)
         steps = f"{len(before.actions)} -> {len(plan.actions)} steps, cost {before.cost} -> {plan.cost}"
         self.log.search(f"Plan improved: {steps}, by {method}, {seconds:.2f}s")
         if plan.cost < before.cost or self.plans is None or not self.plans.numbered:

@@ -13,7 +13,7 @@ void bind_improve(nb::module_ &m) {
             nb::gil_scoped_acquire gil;
             nb::list actions;
             for (const std::string &name : report.actions) actions.append(to_str(name));
-            found(report.method, actions, report.cost, report.seconds);
+            found(report.method, actions, report.costs, report.seconds);
         }};
         Watch watch = make_watch(max_time, max_memory_kb);
         nb::gil_scoped_release release;
@@ -27,7 +27,7 @@ void bind_improve(nb::module_ &m) {
         return "";
     }, "task"_a, "plan"_a, "found"_a, nb::kw_only(), "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(),
           "max_states"_a = ImproveOptions{}.max_states, "random_seed"_a = 0,
-          "Calls found(method, actions, cost, seconds) with better and better plans, given and returned as names of operators, "
+          "Calls found(method, actions, costs, seconds) with better and better plans, given and returned as names of operators, "
           "until nothing helps any more ('done') or at a limit ('time', 'memory', 'interrupted').");
 }
 

@@ -97,8 +97,11 @@ private:
     void tell() {
         if (Price now = price(plan_); now < told_) {
             told_ = now;
-            PlanReport report{method_, {}, now.cost, cpu_seconds() - since_};
-            for (const PlanStep &step : plan_) report.actions.push_back(task_.name(step.op));
+            PlanReport report{method_, {}, {}, cpu_seconds() - since_};
+            for (const PlanStep &step : plan_) {
+                report.actions.push_back(task_.name(step.op));
+                report.costs.push_back(step.cost);
+            }
             const double start = cpu_seconds();
             if (options_.found) options_.found(report);
             since_ = cpu_seconds();

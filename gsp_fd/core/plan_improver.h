@@ -8,7 +8,7 @@ namespace gsp {
 struct PlanReport {
     std::string method;
     std::vector<std::string> actions;
-    int64_t cost;
+    std::vector<int32_t> costs;  // of the actions
     double seconds;  // of CPU time, for this gain
 };
 

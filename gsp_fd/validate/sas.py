@@ -36,6 +36,8 @@ class SasTask:
     """A SAS task; ``layers`` holds the axiom layer of every variable, -1 if it is not derived."""
 
     ranges: list[int] = field(default_factory=list)
+    values: list[list[str]] = field(default_factory=list)
+    """The names of the values of every variable, such as ``Atom on(a, b)``."""
     layers: list[int] = field(default_factory=list)
     initial: list[int] = field(default_factory=list)
     goal: tuple[Fact, ...] = ()
@@ -96,8 +98,7 @@ def read_sas(data: bytes, file: str) -> SasTask:
         lines.next()
         task.layers.append(lines.number(-1))
         task.ranges.append(lines.number(1))
-        for _ in range(task.ranges[-1]):
-            lines.next()
+        task.values.append([lines.next() for _ in range(task.ranges[-1])])
         lines.expect("end_variable")
     for _ in range(lines.number()):
         lines.expect("begin_mutex_group")

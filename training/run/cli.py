@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import os
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.common.machine import usable_cores
 from gsp_fd.task import LimitReached, TranslationFailed
-from gsp_fd.training.config import TrainingConfig
-from gsp_fd.training.run.settings import RunInputs, add_options, given_options, make_config, option_of, read_toml
+from gsp_fd.training.run.settings import add_options, given_options, option_of, read_toml
 
 if TYPE_CHECKING:
-    from gsp_fd.training.run.folder import RunFolder
-
-    Run = tuple[RunFolder, TrainingConfig, RunInputs]
+    from gsp_fd.training.run.start import Run
 
 EXAMPLES = """\
 examples:
@@ -39,8 +32,6 @@ WORKERS = (
     "Ray actors that search while this process learns; 0: search in this process (default: one less than there are "
     "processors if Ray is installed, else 0)"
 )
-RESUMABLE = ("minutes", "device", "validate_every", "checkpoint_every", "worker_seconds", "staleness")
-"""Hyper-parameters that may change when a run is resumed."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -71,7 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = parser().parse_args(arguments)
     try:
-        _check_extra()
+        from gsp_fd.training.run.start import check_extra
+
+        check_extra()
         command = shlex.join(["gsp-train", *arguments])
         folder, config, inputs = _resumed(options) if options.resume else _started(options, command)
         from gsp_fd.training.run.session import Session
@@ -95,78 +88,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _check_extra() -> None:
-    needed = ("torch", "torch_geometric", "onnx", "onnxruntime")
-    missing = [name for name in needed if importlib.util.find_spec(name) is None]
-    if missing:
-        raise driver_error(f"training needs {', '.join(missing)}: pip install 'gsp-fd[train]'")
-
-
 def _started(options: argparse.Namespace, command: str) -> Run:
     """A new run, with its folder."""
-    from gsp_fd.training.run.folder import RunFolder
+    from gsp_fd.training.run.start import new_run
 
     values, inputs = read_toml(options.config) if options.config else ({}, {})
-    config = make_config({**values, **given_options(options)})
     inputs |= {name: value for name in ("domain", "train", "validate", "seeds", "workers", "ray_address")
                if (value := getattr(options, name)) is not None}  # fmt: skip
     for name in ("domain", "train", "out"):
         if not (inputs.get(name) or getattr(options, name)):
             raise driver_error(f"{option_of(name)} is missing (or --resume, to go on with a run)")
-    for name in ("domain", "train", "validate"):
-        if inputs.get(name):
-            inputs[name] = os.path.abspath(inputs[name])
-    inputs.setdefault("workers", _default_workers())
-    resolved = RunInputs(**{**inputs, "command": command})
-    _check_inputs(resolved, config)
-    folder = RunFolder(options.out)
-    folder.create(config, resolved)
-    return folder, config, resolved
+    return new_run(options.out, {**values, **given_options(options)}, {**inputs, "command": command})
 
 
 def _resumed(options: argparse.Namespace) -> Run:
     """A run that goes on."""
-    from gsp_fd.common.files import write_atomically
-    from gsp_fd.training.run.folder import RunFolder
-    from gsp_fd.training.run.settings import to_toml
+    from gsp_fd.training.run.start import RESUMABLE, resumed_run
 
     given = given_options(options)
     fixed = [name for name in given if name not in RESUMABLE]
     fixed += [name for name in ("domain", "train", "validate", "out", "config", "seeds") if getattr(options, name)]
     if fixed:
         raise driver_error(f"{option_of(fixed[0])} cannot change when a run is resumed; start a new one with --out")
-    folder = RunFolder(options.resume)
-    config, inputs = folder.read_config()
-    config = make_config({**_values(config), **given})
     changes = {name: value for name in ("workers", "ray_address") if (value := getattr(options, name)) is not None}
-    inputs = replace(inputs, **changes)
-    _check_inputs(inputs, config)
-    write_atomically(folder.config, to_toml(config, inputs).encode())
-    return folder, config, inputs
-
-
-def _values(config: TrainingConfig) -> dict[str, Any]:
-    return {name: getattr(config, name) for name in TrainingConfig.types()}
-
-
-def _default_workers() -> int:
-    if importlib.util.find_spec("ray") is None:
-        return 0
-    return max(1, usable_cores() - 1)
-
-
-def _check_inputs(inputs: RunInputs, config: TrainingConfig) -> None:
-    """What can be seen to be wrong before a folder is made."""
-    from gsp_fd.training.device import choose_device
-
-    for name in ("domain", "train", "validate"):
-        path = getattr(inputs, name)
-        if path and not Path(path).exists():
-            raise InputError(f"there is no such {'file' if name == 'domain' else 'folder'} ({option_of(name)})", path,
-                             exit_code=ExitCode.DRIVER_INPUT_ERROR)  # fmt: skip
-    if inputs.workers and importlib.util.find_spec("ray") is None:
-        raise driver_error("--workers needs Ray: pip install 'gsp-fd[ray]', or say --workers 0")
-    choose_device(config.device)
+    return resumed_run(options.resume, given, changes)
 
 
 def _natural(text: str) -> int:
