@@ -66,6 +66,10 @@ class LiftedTask:
     @staticmethod
     def from_spec(spec: object) -> LiftedTask: ...
 
+    @property
+    def strips(self) -> bool:
+        """Whether it has no disjunctions, conditional effects or derived predicates."""
+
     def ground(self, max_time: float | None = None, max_memory_kb: int | None = None, progress: object | None = None) -> GroundTask:
         """The ground task; raises Stopped at a limit."""
 

@@ -251,14 +251,17 @@ class Run:
         """
         if self.best is None:
             return "done"
-        first, task = self.best, self.context.task
+        first = self.best
         left = self.deadline.left()
+        native = self.improvable()
+        if native is None:
+            return "done"
         if left is not None:
             seconds = min(seconds, left - 2 * self._validation_seconds)
         self.interrupts.set_alarm(None)
         with self.last_resort():
             status = self.interrupts.allowed(_core.improve_plan)(
-                task.native_lifted() if task.is_lifted else task.ground(),
+                native,
                 first.actions,
                 self.interrupts.deferred(self.improved),
                 max_time=None if math.isinf(seconds) else max(0.0, seconds),
@@ -267,6 +270,18 @@ class Run:
         if self.best is not first:
             self.tell(self.best)
         return status
+
+    def improvable(self) -> _core.LiftedTask | _core.GroundTask | None:
+        """The task in a form in which plans can be improved; None if that is too large."""
+        from gsp_fd.task import LimitReached
+
+        task = self.context.task
+        if task.is_lifted and task.native_lifted().strips:
+            return task.native_lifted()
+        try:
+            return task.ground_if_small(*([self.context.limits()] if self.context.limits else []))
+        except LimitReached:
+            return None
 
     def improved(self, method: str, actions: list[str], costs: list[int], seconds: float) -> None:
         """Take a better plan from the native core."""

@@ -142,6 +142,7 @@ void bind_tasks(nb::module_ &m) {
     m.attr("SMALL_GROUNDING") = small_grounding;
     nb::class_<LiftedTask>(m, "LiftedTask", "A lifted task, made from gsp_fd.pddl.LiftedTask.")
         .def_static("from_spec", [](nb::object spec) { return lifted_from(spec); }, "spec"_a)
+        .def_ro("strips", &LiftedTask::strips, "Whether it has no disjunctions, conditional effects or derived predicates.")
         .def("ground", [](std::shared_ptr<const LiftedTask> task, std::optional<double> max_time, std::optional<size_t> max_memory_kb,
                           nb::object progress) {
             Watch watch = make_watch(max_time, max_memory_kb, progress);
