@@ -253,7 +253,8 @@ class Components:
             self.log.search(f"Variables: {ground.num_variables}")
             self.log.search(f"FactPairs: {ground.num_facts}")
         on_lifted = any(search.learned for search in self.searches)
-        return Context(self.task, ground, on_lifted=on_lifted, limits=lambda: self.limits(deadline))
+        log = self.interrupts.deferred(self.log.search)
+        return Context(self.task, ground, on_lifted=on_lifted, limits=lambda: self.limits(deadline), log=log)
 
     def validate(self) -> int:
         """Run VAL where there is one; our own validator accepted the plans before they were written."""
