@@ -19,17 +19,14 @@ from gsp_fd.compare.comparison import Comparison, Result, solved
 from gsp_fd.compare.results import FILE_NAME, read_results
 
 PROBLEMS = {
-    "ferry": ("easy/p30", "medium/p10"),
-    "miconic": ("easy/p30", "medium/p10"),
+    "ferry": ("easy/p30", "medium/p05"),
+    "miconic": ("easy/p30", "medium/p05"),
     "transport": ("easy/p30", "medium/p05"),
     "sokoban": ("easy/p17", "easy/p20", "easy/p26", "easy/p30", "medium/p01"),
     "floortile": ("easy/p15", "medium/p11"),
 }
 """Of sokoban and floortile, mostly problems that the greedy policy of the shipped model does not solve."""
 EXPANSIONS, CPU_SECONDS = 10_000, 30
-_WASTAR = "single(sum([g(), weight(q, 2)]))"
-_REGRET = "tiebreaking([regret(q), weight(depth(), -1)])"
-_HFF = "single(h), single(h, pref_only=true)"
 SEARCHES = {
     "policy": "policy(gsp())",
     "wastar": "gsp_wastar([gsp()], w=2)",
@@ -38,11 +35,13 @@ SEARCHES = {
     "levin": "gsp_levin(gsp())",
     "phs": "gsp_phs(gsp())",
     "phs-star": "gsp_phs_star(gsp())",
-    "value+regret": f"let(q, gsp(), lazy(alt([{_WASTAR}, {_REGRET}])))",
+    "value+regret": "gsp_queues(gsp())",
     "q+hff": "let(h, ff(), lazy_greedy([gsp(), h], preferred=[h]))",
     "wastar-dead-ends": "gsp_wastar([gsp()], w=2, dead_ends=ff())",
-    "regret-dead-ends": "gsp_regret(gsp(), dead_ends=ff())",
-    "all-queues": f"let(q, gsp(), let(h, ff(), lazy(alt([{_WASTAR}, {_REGRET}, {_HFF}], boost=1000), preferred=[h])))",
+    "phs-star-dead-ends": "gsp_phs_star(gsp(), dead_ends=ff())",
+    "value+regret-dead-ends": "gsp_queues(gsp(), dead_ends=ff())",
+    "value+regret+hff": "let(h, ff(), gsp_queues(gsp(), [h], preferred=[h]))",
+    "value+regret+hff-boost": "let(h, ff(), gsp_queues(gsp(), [h], preferred=[h], boost=1000))",
 }
 
 

@@ -90,6 +90,11 @@ SEARCHES: dict[str, tuple[str, list[tuple[str, bool]]]] = {
     f"gsp_phs_star(gsp(), temperature={TEMPERATURE}, dead_ends=ff()": ("phs*", [("phs_star", False)]),
     "let(q, gsp(), lazy(alt([single(sum([g(), weight(q, 2)])), tiebreaking([regret(q), weight(depth(), -1)]), "
     "single(ff())])": ("queues", [("wastar", False), ("regret", False), ("ff", False)]),
+    "gsp_queues(gsp(), dead_ends=ff()": ("value and regret", [("wastar", False), ("regret", False)]),
+    "let(h, ff(), gsp_queues(gsp(), [h], preferred=[h], boost=20": (
+        "value, regret and hFF",
+        [("wastar", False), ("regret", False), ("ff", False), ("ff", True)],
+    ),
     "let(h, ff(), lazy_greedy([gsp(), h], preferred=[h], boost=20": (
         "preferred",
         [("value", False), ("value", True), ("ff", False), ("ff", True)],

@@ -84,7 +84,7 @@ def _common(name: str) -> tuple[Parameter, ...]:
 
 
 _EVALS = Parameter("evals", EVALUATORS, None, "evaluators, each with an open list of its own")
-_PREFERRED = Parameter("preferred", ListType(EVALUATOR), "[]", "use the preferred operators of these")
+PREFERRED = Parameter("preferred", ListType(EVALUATOR), "[]", "use the preferred operators of these")
 _PRUNING = Parameter("pruning", PRUNING, "null()", "only null()")
 _WEIGHT = Parameter("w", Type("int", 0), "1", "weight of the evaluators against g")
 _RANDOM = (
@@ -95,7 +95,8 @@ _RANDOM = (
 _BATCH_SIZE = Parameter("batch_size", Type("int", 1), "1", "open nodes taken per evaluation (--batch-size)")
 
 
-def _boost(default: int) -> Parameter:
+def boost(default: int) -> Parameter:
+    """For how long an alternation turns to preferred successors after progress."""
     return Parameter("boost", INT, str(default), "turns for the preferred open lists after progress")
 
 
@@ -214,9 +215,9 @@ ALGORITHMS = (
         "Open lists ordered by g + w·h.",
         _eager_wastar,
         _EVALS,
-        _PREFERRED,
+        PREFERRED,
         _reopen("true"),
-        _boost(0),
+        boost(0),
         _WEIGHT,
         _PRUNING,
     ),
@@ -226,8 +227,8 @@ ALGORITHMS = (
         "Open lists ordered by h.",
         _eager_greedy,
         _EVALS,
-        _PREFERRED,
-        _boost(0),
+        PREFERRED,
+        boost(0),
         _PRUNING,
     ),
     algorithm(
@@ -238,7 +239,7 @@ ALGORITHMS = (
         Parameter("open", OPEN_LIST, None, "open list"),
         _reopen("false"),
         Parameter("f_eval", EVALUATOR, NONE, "reports jumps of f"),
-        _PREFERRED,
+        PREFERRED,
         _PRUNING,
     ),
     algorithm(
@@ -247,9 +248,9 @@ ALGORITHMS = (
         "Open lists ordered by h of the parent.",
         _lazy_greedy,
         _EVALS,
-        _boost(1000),
+        boost(1000),
         _reopen("false"),
-        _PREFERRED,
+        PREFERRED,
         *_RANDOM,
     ),
     algorithm(
@@ -258,9 +259,9 @@ ALGORITHMS = (
         "Open lists ordered by g + w·h of the parent.",
         _lazy_wastar,
         _EVALS,
-        _PREFERRED,
+        PREFERRED,
         _reopen("true"),
-        _boost(1000),
+        boost(1000),
         _WEIGHT,
         *_RANDOM,
     ),
@@ -271,7 +272,7 @@ ALGORITHMS = (
         _lazy,
         Parameter("open", OPEN_LIST, None, "open list"),
         _reopen("false"),
-        _PREFERRED,
+        PREFERRED,
         *_RANDOM,
     ),
 )

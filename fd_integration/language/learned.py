@@ -7,7 +7,7 @@ from typing import Any
 
 from gsp_fd import _core
 from gsp_fd.common.errors import search_error
-from gsp_fd.fd_integration.language.algorithms import algorithm, search_spec
+from gsp_fd.fd_integration.language.algorithms import PREFERRED, algorithm, boost, search_spec
 from gsp_fd.fd_integration.language.context import Context, SearchSpec
 from gsp_fd.fd_integration.language.evaluators import EVALUATORS, expression, labels
 from gsp_fd.fd_integration.language.features import (
@@ -18,6 +18,7 @@ from gsp_fd.fd_integration.language.features import (
     STRING,
     EnumType,
     Feature,
+    ListType,
     Parameter,
     Type,
 )
@@ -67,10 +68,15 @@ GSP = Feature(
 )
 
 _EVAL = Parameter("eval", EVALUATOR, None, "learned evaluator")
-_TEMPERATURE = Parameter(
-    "temperature", Type("double", 0.001), "0.1", "of the policy: π(a | s) ~ exp(Q(s, a) / temperature)"
-)
+_WEIGHT = Parameter("w", Type("double", 0), "2.0", "weight of Q against g")
 _H = Parameter("h", EVALUATOR, NONE, "evaluator for the actions that are left; none: the learned one")
+
+
+def _temperature(default: str) -> Parameter:
+    """Q-values of good actions are close together, and π of a path is a product: a policy must be nearly greedy."""
+    return Parameter(
+        "temperature", Type("double", 0.001), default, "of the policy: π(a | s) ~ exp(Q(s, a) / temperature)"
+    )
 
 
 def _heuristic(evaluator: _core.Evaluator, parameter: str) -> _core.Heuristic:
@@ -109,7 +115,7 @@ PATH_EVALUATORS = (
         "log(d / π) of a path of d actions with probability π; in lazy searches.",
         lambda context, values: _levin_key(values),
         _EVAL,
-        _TEMPERATURE,
+        _temperature("0.01"),
     ),
     expression(
         "phs",
@@ -118,7 +124,7 @@ PATH_EVALUATORS = (
         lambda context, values: _phs_key(values, values["star"]),
         _EVAL,
         _H,
-        _TEMPERATURE,
+        _temperature("0.01"),
         Parameter("star", BOOL, "false", "π^(1 + h/d) in the place of π (PHS*)"),
     ),
 )
@@ -146,10 +152,12 @@ def _open_lists(keys: list[_core.Evaluator]) -> _core.OpenList:
     return lists[0] if len(lists) == 1 else _core.AlternationOpenList(lists, 0)
 
 
+def _wastar_key(evaluator: _core.Evaluator, weight: float) -> _core.Evaluator:
+    return _core.sum([_core.g(), _core.weight(evaluator, weight)])
+
+
 def _wastar(context: Context, values: dict[str, Any]) -> SearchSpec:
-    weight = values["w"]
-    keys = [_core.sum([_core.g(), _core.weight(evaluator, weight)]) for evaluator in values["evals"]]
-    return _pair_search(context, values, _open_lists(keys))
+    return _pair_search(context, values, _open_lists([_wastar_key(h, values["w"]) for h in values["evals"]]))
 
 
 def _gbfs(context: Context, values: dict[str, Any]) -> SearchSpec:
@@ -163,6 +171,14 @@ def _regret_list(q: _core.Heuristic) -> _core.OpenList:
 
 def _regret(context: Context, values: dict[str, Any]) -> SearchSpec:
     return _pair_search(context, values, _regret_list(_q(values)))
+
+
+def _queues(context: Context, values: dict[str, Any]) -> SearchSpec:
+    q = _q(values)
+    lists = [_core.SingleOpenList(_wastar_key(q, values["w"])), _regret_list(q)]
+    for h in values["evals"]:
+        lists += [_core.SingleOpenList(h, preferred) for preferred in (False, True)[: 1 + bool(values["preferred"])]]
+    return _pair_search(context, values, _core.AlternationOpenList(lists, values["boost"]))
 
 
 def _levin(context: Context, values: dict[str, Any]) -> SearchSpec:
@@ -201,7 +217,7 @@ LEARNED_ALGORITHMS = (
         "GSP's search: pairs (s, a) ordered by g(s) - w·Q(s, a), no reopening. Every pair taken is an expansion.",
         _wastar,
         _EVALS,
-        Parameter("w", Type("double", 0), "2.0", "weight of Q against g"),
+        _WEIGHT,
     ),
     pair_search(
         "gsp_gbfs",
@@ -219,13 +235,25 @@ LEARNED_ALGORITHMS = (
         _EVAL,
     ),
     pair_search(
+        "gsp_queues",
+        "Value, regret and other heuristics in turn",
+        "Takes turns between pairs (s, a) by g(s) - w·Q(s, a), by regret as gsp_regret does, and by each of evals, "
+        "which have a second queue, for preferred successors, if preferred is given. Every pair taken is an expansion.",
+        _queues,
+        _EVAL,
+        Parameter("evals", ListType(EVALUATOR), "[]", "other evaluators, such as ff()"),
+        PREFERRED,
+        boost(0),
+        _WEIGHT,
+    ),
+    pair_search(
         "gsp_levin",
         "Levin tree search",
         "Pairs (s, a) ordered by levin(eval): the length of their path by its probability, no reopening. Every pair "
         "taken is an expansion.",
         _levin,
         _EVAL,
-        _TEMPERATURE,
+        _temperature("0.01"),
     ),
     pair_search(
         "gsp_phs",
@@ -235,7 +263,7 @@ LEARNED_ALGORITHMS = (
         _phs,
         _EVAL,
         _H,
-        _TEMPERATURE,
+        _temperature("0.01"),
     ),
     pair_search(
         "gsp_phs_star",
@@ -245,6 +273,6 @@ LEARNED_ALGORITHMS = (
         _phs_star,
         _EVAL,
         _H,
-        _TEMPERATURE,
+        _temperature("0.1"),
     ),
 )
