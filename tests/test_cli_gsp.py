@@ -248,6 +248,17 @@ def test_the_log_has_the_whole_search(pictures: Path) -> None:
     assert re.findall(r"Symmetry reduction.*", other) != re.findall(r"Symmetry reduction.*", log)
 
 
+def test_the_log_names_policy_model_and_values(tower: Path) -> None:
+    output = solved(tower, *GSP, "--search", "policy")
+    assert "Conducting greedy policy search, (real) bound" in output
+    assert re.search(r"command line string: .*gsp\(model=.*\.onnx", output)
+    lines = re.findall(r"New best heuristic value for gsp: (.+)", output)
+    assert len(set(lines)) == len(lines)
+    assert any("." in line for line in lines)
+    assert re.search(r"(?m)Initial heuristic value for gsp: (-?\d+|infinity)$", output)
+    assert "Conducting best first search over state-action pairs" in solved(tower, *GSP, "--search", "wastar")
+
+
 def test_two_runs_are_the_same(tower: Path) -> None:
     """The same plan and the same values of Q in the log, to the last digit."""
     logs, plans = [], []

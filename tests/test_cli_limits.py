@@ -24,6 +24,15 @@ def test_time_limit(endless: Path) -> None:
     assert re.search(r"Expanded [1-9]\d* state\(s\)\.", run.stdout)
 
 
+def test_a_second_in_all_leaves_time_for_the_search(endless: Path) -> None:
+    run = cli.gsp_plan(endless, "--overall-time-limit", "1", "problem.pddl", "--search", "astar(blind())")
+    assert run.returncode == 23
+    left = re.search(r"search time limit: (.+)s", run.stdout)
+    assert left is not None
+    assert 0 < float(left[1]) < 1
+    assert re.search(r"Expanded [1-9]\d* state\(s\)\.", run.stdout)
+
+
 def test_memory_limit(endless: Path) -> None:
     run = cli.gsp_plan(endless, "--memory-limit", "100m", "problem.pddl", "--search", "astar(blind())")
     assert run.returncode == 22

@@ -7,7 +7,7 @@ from pathlib import Path
 import cli_support as cli
 import pytest
 
-from gsp_fd.common.discovery import domain_candidates
+from gsp_fd.common.discovery import domain_candidates, find_domain
 from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.fd_integration.help import help_text
@@ -31,6 +31,22 @@ def refused(*arguments: str) -> InputError:
     with pytest.raises(InputError) as error:
         searches(*arguments)
     return error.value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seconds", "files"),
+    [
+        (["p.pddl"], None, ["p.pddl"]),
+        (["--improve", "p.pddl"], float("inf"), ["p.pddl"]),
+        (["--improve", "off", "p.pddl"], 0.0, ["p.pddl"]),
+        (["--improve", "5m", "p.pddl"], 300.0, ["p.pddl"]),
+        (["p.pddl", "--improve"], float("inf"), ["p.pddl"]),
+        (["p.pddl", "--improve", "--search", "wastar"], float("inf"), ["p.pddl"]),
+    ],
+)
+def test_improve_with_and_without_a_value(arguments: list[str], seconds: float | None, files: list[str]) -> None:
+    options = parse_command_line(arguments)
+    assert (options.improve, options.files) == (seconds, files)
 
 
 def test_driver_and_component_options() -> None:
@@ -226,6 +242,40 @@ def test_domain_discovery_order() -> None:
         "domain_p05-airport.pddl",
         "domain-p05-airport.pddl",
     ]
+
+
+def test_domain_in_the_folders_above(tmp_path: Path) -> None:
+    problem = tmp_path / "testing" / "easy" / "p01.pddl"
+    problem.parent.mkdir(parents=True)
+    problem.touch()
+    above = tmp_path / "domain.pddl"
+    above.touch()
+    assert find_domain(problem) == above
+    (tmp_path / "testing" / "domain.pddl").touch()
+    assert find_domain(problem) == tmp_path / "testing" / "domain.pddl"
+    (problem.parent / "domain.pddl").touch()
+    assert find_domain(problem) == problem.parent / "domain.pddl"
+
+
+def test_domain_too_far_above(tmp_path: Path) -> None:
+    (tmp_path / "domain.pddl").touch()
+    problem = tmp_path / "a" / "b" / "c" / "d" / "p01.pddl"
+    problem.parent.mkdir(parents=True)
+    with pytest.raises(InputError, match=r"no domain\.pddl in the 3 folders above") as error:
+        find_domain(problem)
+    assert error.value.exit_code == ExitCode.DRIVER_INPUT_ERROR
+
+
+@pytest.mark.parametrize(
+    ("weight", "text"), [("1000000", "1000000"), ("999999999", "999999999"), ("0", "0"), ("2.0", "2")]
+)
+def test_weights_have_all_their_digits(weight: str, text: str) -> None:
+    assert searches("p.pddl", "-w", weight, "--heuristic", "hff") == [f"eager_wastar([ff()], w={text})"]
+
+
+@pytest.mark.parametrize(("weight", "text"), [("1234567.5", "1234567.5"), ("0.0000001", "0.0000001")])
+def test_weights_of_learned_heuristics(weight: str, text: str) -> None:
+    assert searches("p.pddl", "-w", weight, "--heuristic", "gsp") == [f"gsp_wastar([gsp()], w={text})"]
 
 
 @pytest.mark.parametrize("files", [[], ["a", "b", "c"]])

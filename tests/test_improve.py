@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import cli_support as cli
 import pytest
@@ -22,6 +25,9 @@ from gsp_fd import _core
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task
 from gsp_fd.validate import validate_sas_plan
+
+S = TypeVar("S")
+A = TypeVar("A")
 
 MAX_STATES = 400
 WALK = 60
@@ -40,10 +46,18 @@ def improved(
     return (found[-1][0] if found else plan), [cost for _, cost in found]
 
 
-def walk(start: object, choices: Callable, follow: Callable, is_goal: Callable, seed: int) -> list:
+def walk(
+    start: S,
+    choices: Callable[[S], Sequence[A]],
+    follow: Callable[[S, A], S],
+    is_goal: Callable[[S], bool],
+    seed: int,
+) -> list[A]:
     """Random steps from a state to a goal state that is met late."""
     generator = random.Random(seed)
-    state, steps, best = start, [], []
+    state = start
+    steps: list[A] = []
+    best: list[A] = []
     for _ in range(WALK):
         if is_goal(state):
             best = list(steps)
@@ -200,3 +214,34 @@ def test_sas_files_too(courier: Path) -> None:
     run = cli.gsp_plan(courier, "--improve", "output.sas", "--search", BAD)
     assert run.returncode == 0, run.stderr
     assert final_cost(courier) == optimum(tasks.load(tasks.COURIER_DOMAIN, tasks.COURIER))
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    """Its plan cannot be improved, but it takes long to try everything."""
+    return cli.write_files(tmp_path, cli.ENDLESS)
+
+
+GOOD = "lazy_greedy([goalcount()])"
+
+
+@pytest.mark.parametrize("limits", [["--improve", "1"], ["--improve", "--overall-time-limit", "3"]])
+def test_time_limits_of_the_improvement(endless: Path, limits: list[str]) -> None:
+    run = cli.gsp_plan(endless, *limits, "problem.pddl", "--search", GOOD)
+    assert run.returncode == 0, run.stdout[-500:] + run.stderr
+    assert "Solution found." in run.stdout
+    assert final_cost(endless) == 60
+
+
+def test_a_signal_ends_the_improvement(endless: Path) -> None:
+    command = cli.planner_command("--improve", "problem.pddl", "--search", GOOD)
+    with subprocess.Popen(command, cwd=endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "Bytes per registered state" in line:
+                break
+        process.send_signal(signal.SIGTERM)
+        rest, errors = process.communicate(timeout=60)
+    assert process.returncode == 256 - signal.SIGTERM
+    assert "Traceback" not in rest + errors
+    assert final_cost(endless) == 60

@@ -15,7 +15,7 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.processes import limited
 from gsp_fd.fd_integration.language.context import Context
-from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearch, configuration, configurations
+from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearch, configuration, configurations, filled
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline, limit_address_space
 from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
@@ -198,9 +198,21 @@ class Components:
         if self.task is None:
             self.settle_model()
         source = self.inputs.sas or self.inputs.problem
-        deadline = self.start("search", "search", source, [str(source), "--search", self.searches[0].text])
+        deadline = self.start("search", "search", source, [str(source), "--search", self.search_text()])
         self.log.start_search()
         return self.run_search(deadline)
+
+    def search_text(self) -> str:
+        """The search for the log, with the model that ``gsp()`` stands for."""
+        search = self.searches[0]
+        if not search.learned or self.task is None or self.task.lifted is None:
+            return search.text
+        from gsp_fd.model import find_model
+
+        try:
+            return filled(search.text, {"model": str(find_model("auto", self.task.lifted))})
+        except InputError:  # none fits: the search says so, if it needs one
+            return search.text
 
     def run_portfolio(self, file: Path) -> int:
         """Run the members of a portfolio, each in processes of its own."""

@@ -130,12 +130,16 @@ def configuration(options: Options, unit_cost: bool) -> CheckedSearch:
     if not values:
         return CheckedSearch(text, component)
     names = SEARCH_PARAMETERS | LEARNED_PARAMETERS
-    text = to_text(_filled(parse(text), {names[option]: value for option, value in values.items()}))
+    text = filled(text, {names[option]: value for option, value in values.items()})
     return CheckedSearch(text, check_search(text))
 
 
+def filled(text: str, values: Mapping[str, str | int]) -> str:
+    """The text of a search with these values for the parameters that it leaves open."""
+    return to_text(_filled(parse(text), values))
+
+
 def _filled(node: Node, values: Mapping[str, str | int]) -> Node:
-    """The search with these values for the parameters that it leaves open."""
     if isinstance(node, ListNode):
         return replace(node, items=tuple(_filled(item, values) for item in node.items))
     if isinstance(node, Let):

@@ -66,6 +66,8 @@ private:
     static constexpr size_t first_window = 5, fruitless_orders = 4;
     static constexpr int64_t first_expansions = 100, last_expansions = 6400;
     static constexpr size_t first_states = 10'000;
+    static constexpr double around_seconds = 20;     // for the states on and around the plan, each time
+    static constexpr size_t max_bytes = size_t{1} << 29;  // for them and what connects them
     static constexpr double tell_seconds = 2;
 
     void work() {
@@ -174,8 +176,11 @@ private:
         std::vector<Edge> edges;
         std::vector<int32_t> operators;
         // States get their numbers in the order of their discovery, those of the plan first.
-        for (size_t state = 0; state < space->num_states() && (state < on_plan || space->num_states() < max_states); ++state) {
+        const double end = cpu_seconds() + around_seconds;
+        size_t state = 0;
+        for (; state < space->num_states() && (state < on_plan || space->num_states() < max_states); ++state) {
             watch_.throw_if_expired();
+            if (cpu_seconds() > end || space->state_bytes() + edges.size() * sizeof(Edge) > max_bytes) break;
             space->load(static_cast<int32_t>(state));
             operators.clear();
             space->applicable(operators);
@@ -184,9 +189,17 @@ private:
                 if (to >= 0 && to != static_cast<int32_t>(state)) edges.push_back({static_cast<int32_t>(state), op, to});
             }
         }
+        const bool all = state == space->num_states() && state < max_states;
+        if (state < on_plan) add_rest_of_plan(*space, order, static_cast<int32_t>(state), edges);
         take_cheapest_path(*space, edges, order.front(), goal);
         tell();
-        return space->num_states() < max_states;
+        return all;
+    }
+    /// The steps of the plan from states that were not expanded.
+    void add_rest_of_plan(StateSpace &space, const std::vector<int32_t> &order, int32_t first, std::vector<Edge> &edges) const {
+        for (size_t i = 0; i < plan_.size(); ++i)
+            if (order[i] >= first) edges.push_back({order[i], task_.to_space(space, plan_[i].op), order[i + 1]});
+        std::stable_sort(edges.begin(), edges.end(), [](const Edge &a, const Edge &b) { return a.from < b.from; });
     }
     void take_cheapest_path(StateSpace &space, std::vector<Edge> &edges, int32_t initial, int32_t goal) {
         std::vector<size_t> first(space.num_states() + 1, 0);  // edges come sorted by `from`

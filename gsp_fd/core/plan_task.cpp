@@ -320,9 +320,9 @@ std::shared_ptr<LiftedTask> LiftedPlanTask::restricted(const std::vector<int32_t
         out->objects.push_back(task_->objects[object]);
     }
     auto translate = [&](const int32_t *args, size_t count) -> std::optional<std::vector<int32_t>> {
+        if (std::any_of(args, args + count, [&](int32_t object) { return number[object] < 0; })) return std::nullopt;
         std::vector<int32_t> translated(count);
-        for (size_t i = 0; i < count; ++i)
-            if ((translated[i] = number[args[i]]) < 0) return std::nullopt;
+        std::transform(args, args + count, translated.begin(), [&](int32_t object) { return number[object]; });
         return translated;
     };
     for (const auto &members : task_->type_members) {
