@@ -215,6 +215,11 @@ class Heuristic(Evaluator):
     def preferred(self, space: StateSpace, state: int) -> list[int]:
         """Operators that the heuristic prefers in a state."""
 
+    def along(self, space: StateSpace, operators: Sequence[int]) -> NDArray[numpy.float64]:
+        """
+        Values of the states on a path from the initial state; the operators must be applicable.
+        """
+
     def relaxed_plan(self, space: StateSpace, state: int) -> tuple[float, list[list[int]]]:
         """
         The value of a state and the operators of the relaxed plan behind it as (schema, objects...).
@@ -224,6 +229,26 @@ def heuristic(kind: str, task: GroundTask | LiftedTask, cost_type: str = 'normal
     """
     A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises Stopped at a limit.
     """
+
+class Landmarks:
+    """Facts, or disjunctions of facts, that are true at some time in every plan."""
+
+    @property
+    def facts(self) -> list[list[tuple[int, int]]]:
+        """(variable, value) of the facts of every landmark."""
+
+    @property
+    def orderings(self) -> list[tuple[int, int, str]]:
+        """(before, after, kind) by the numbers of landmarks."""
+
+def landmarks(task: GroundTask, disjunctive_landmarks: bool = True, use_orders: bool = True, reasonable_orders: bool = True, axioms: str = 'approximate_negative_cycles', max_time: float | None = None, max_memory_kb: int | None = None, log: object | None = None) -> Landmarks:
+    """The landmarks of a task by backchaining (RHW); raises Stopped at a limit."""
+
+def landmark_sum(landmarks: Landmarks, cost_type: str = 'normal', name: str = 'landmark_sum', pref: bool = False, prog_goal: bool = True, prog_gn: bool = True, prog_r: bool = True) -> Heuristic:
+    """The costs of the landmarks that must still become true."""
+
+def goal_sum(task: LiftedTask, cost_type: str = 'normal', name: str = 'landmark_sum') -> Heuristic:
+    """The same where the goals have to stand for the landmarks."""
 
 def g() -> Evaluator: ...
 

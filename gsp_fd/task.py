@@ -132,6 +132,20 @@ class Task:
         self._relaxations.setdefault(cost_type, made)
         return made
 
+    def landmarks(
+        self,
+        limits: TaskLimits = TaskLimits(),  # noqa: B008 (frozen)
+        *,
+        log: Log = lambda line: None,
+        **options: Any,
+    ) -> _core.Landmarks | None:
+        """The landmarks of this task, by the options of ``_core.landmarks``; None if it is too large to be grounded."""
+        ground = self.ground_if_small(limits)
+        if ground is None:
+            return None
+        with self._errors_explained():
+            return _core.landmarks(ground, max_time=limits.time, max_memory_kb=limits.memory_kb, log=log, **options)
+
     @contextmanager
     def _errors_explained(self) -> Iterator[None]:
         try:

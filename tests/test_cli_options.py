@@ -188,7 +188,7 @@ def test_selection_by_costs() -> None:
         (["--time-limit", "5", "--overall-time-limit", "6", "--search", "gbfs"], 36, "contradicts"),
         (["--heuristic", "hff", "--model", "x.onnx"], 36, "only for learned heuristics"),
         (["--alias", "lama-first", "--search", "gbfs"], 36, "cannot combine --alias"),
-        (["--alias", "lama"], 36, "unknown alias 'lama'; did you mean 'lama-first'?"),
+        (["--alias", "lama-frist"], 36, "unknown alias 'lama-frist'; did you mean 'lama-first'?"),
         (["--alias", "lama-first", "--portfolio", "x.py"], 36, "cannot combine --alias with --portfolio"),
         (["--portfolio-bound", "3", "--search", "gbfs"], 36, "--portfolio"),
         (["--debug", "--build", "release", "--search", "gbfs"], 36, "--debug"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import re
+import signal
+import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -212,3 +214,34 @@ def test_sas_files_too(courier: Path) -> None:
     run = cli.gsp_plan(courier, "--improve", "output.sas", "--search", BAD)
     assert run.returncode == 0, run.stderr
     assert final_cost(courier) == optimum(tasks.load(tasks.COURIER_DOMAIN, tasks.COURIER))
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    """Its plan cannot be improved, but it takes long to try everything."""
+    return cli.write_files(tmp_path, cli.ENDLESS)
+
+
+GOOD = "lazy_greedy([goalcount()])"
+
+
+@pytest.mark.parametrize("limits", [["--improve", "1"], ["--improve", "--overall-time-limit", "3"]])
+def test_time_limits_of_the_improvement(endless: Path, limits: list[str]) -> None:
+    run = cli.gsp_plan(endless, *limits, "problem.pddl", "--search", GOOD)
+    assert run.returncode == 0, run.stdout[-500:] + run.stderr
+    assert "Solution found." in run.stdout
+    assert final_cost(endless) == 60
+
+
+def test_a_signal_ends_the_improvement(endless: Path) -> None:
+    command = cli.planner_command("--improve", "problem.pddl", "--search", GOOD)
+    with subprocess.Popen(command, cwd=endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "Bytes per registered state" in line:
+                break
+        process.send_signal(signal.SIGTERM)
+        rest, errors = process.communicate(timeout=60)
+    assert process.returncode == 256 - signal.SIGTERM
+    assert "Traceback" not in rest + errors
+    assert final_cost(endless) == 60

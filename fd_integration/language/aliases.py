@@ -25,10 +25,36 @@ def _anytime(algorithm: str, first: str, h: str) -> str:
     return f"iterated([{', '.join(phases)}], repeat_last=true)"
 
 
+_LANDMARKS = "landmark_sum(lm_reasonable_orders_hps(lm_rhw()), pref={pref})"
 _LAMA_FIRST = (
-    "let(hgc, goalcount(), let(hff, eval_modify_costs(ff(), cost_type=one), "
-    "lazy_greedy([hff, hgc], preferred=[hff], cost_type=one, reopen_closed=false)))"
+    f"let(hlm, eval_modify_costs({_LANDMARKS.format(pref='false')}, cost_type=one), "
+    "let(hff, eval_modify_costs(ff(), cost_type=one), "
+    "lazy_greedy([hff, hlm], preferred=[hff, hlm], cost_type=one, reopen_closed=false)))"
 )
+
+
+def _lama(pref: str) -> tuple[str, ...]:
+    """LAMA 2011, as Fast Downward has it."""
+    landmarks = _LANDMARKS.format(pref=pref)
+
+    def wastar(evals: str) -> str:
+        return ", ".join(f"lazy_wastar([{evals}], preferred=[{evals}], w={w})" for w in (5, 3, 2, 1))
+
+    return (
+        "--search",
+        "--if-unit-cost",
+        f"let(hlm, {landmarks}, let(hff, ff(), iterated([lazy_greedy([hff, hlm], preferred=[hff, hlm]), "
+        f"{wastar('hff, hlm')}], repeat_last=true, continue_on_fail=true)))",
+        "--if-non-unit-cost",
+        f"let(hlm1, eval_modify_costs({landmarks}, cost_type=one), let(hff1, eval_modify_costs(ff(), cost_type=one), "
+        f"let(hlm2, eval_modify_costs({landmarks}, cost_type=plusone), "
+        "let(hff2, eval_modify_costs(ff(), cost_type=plusone), iterated(["
+        "lazy_greedy([hff1, hlm1], preferred=[hff1, hlm1], cost_type=one, reopen_closed=false), "
+        "lazy_greedy([hff2, hlm2], preferred=[hff2, hlm2], reopen_closed=false), "
+        f"{wastar('hff2, hlm2')}], repeat_last=true, continue_on_fail=true)))))",
+        "--always",
+    )
+
 
 _GSP_FIRST = (
     "let(q, gsp(), let(h, ff(), first_of([policy(q, max_expansions=10000), "
@@ -55,9 +81,9 @@ ALIASES = {
     ),
     "gsp-anytime": Alias(
         "the default, then cheaper and cheaper plans until the time limit or until no cheaper plan exists; "
-        "without a model anytime-hff",
+        "without a model lama",
         ("--search", _GSP_ANYTIME),
-        without_model="anytime-hff",
+        without_model="lama",
         steps=f"{_GSP_STEPS}, then weighted A* for cheaper plans",
     ),
     "astar-blind": Alias("optimal: A* without a heuristic", ("--search", "astar(blind())")),
@@ -72,10 +98,16 @@ ALIASES = {
         ("--search", "let(h, ff(), lazy_greedy([h], preferred=[h]))"),
     ),
     "lama-first": Alias(
-        "the shape of LAMA's first iteration, with goalcount in the place of its landmark heuristic",
+        "LAMA's first iteration: lazy greedy search with hFF and landmarks, and preferred operators",
         ("--search", _LAMA_FIRST),
         steps="LAMA's first iteration",
     ),
+    "lama": Alias(
+        "LAMA: better and better plans with hFF and landmarks",
+        _lama("false"),
+        steps="LAMA: its first iteration, then weighted A* for cheaper plans",
+    ),
+    "seq-sat-lama-2011": Alias("the same with the preferred operators of landmarks too", _lama("true")),
     "anytime-hff": Alias(
         "better and better plans: greedy, then weighted A* with w = 5, 3, 2, 1 until no cheaper plan exists",
         (
@@ -88,7 +120,6 @@ ALIASES = {
             f"{_anytime('lazy_wastar', 'lazy_greedy([h1], preferred=[h1], cost_type=one)', 'h')}))",
             "--always",
         ),
-        steps="Greedy search with hFF, then weighted A* for cheaper plans",
     ),
 }
 

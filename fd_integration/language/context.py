@@ -82,11 +82,15 @@ class Context:
     """Searches run on the lifted task, even if it was grounded for some heuristic."""
     limits: Callable[[], TaskLimits] | None = None
     """What is left of the limits of the search, for what takes long to build."""
+    log: Callable[[str], None] = lambda line: None
+    """Told of what is found while components are built."""
     cost_type: str = "normal"
     _built: dict[tuple[int, str], tuple[Component, Any]] = field(default_factory=dict)
     _loaded: dict[tuple[str, str, int], Model] = field(default_factory=dict)
     """Models, for all searches of the run: what a network remembers of states serves the next search too."""
     _beside_learned: dict[tuple[str, str, str], _core.Heuristic] = field(default_factory=dict)
+    _landmarks: dict[tuple[object, ...], _core.Landmarks | None] = field(default_factory=dict)
+    """By the options that they were found with; shared by all searches on the task."""
 
     def build(self, component: Component) -> Any:
         """The native object (or spec) of a component; the same object for the same component."""
@@ -155,6 +159,17 @@ class Context:
         if self.ground is not None:
             return _core.heuristic(kind, self.ground, self.cost_type, name)
         return self.task.heuristic(kind, self.cost_type, name, *([self.limits()] if self.limits else []))
+
+    def landmarks(self, log: Callable[[str], None], **options: Any) -> _core.Landmarks | None:
+        """The landmarks of the task, found once; None if it is too large. LimitReached if they take too much."""
+        key = tuple(options.values())
+        if key not in self._landmarks:
+            log("Initializing landmark sum heuristic...")
+            limits = [self.limits()] if self.limits else []
+            self._landmarks[key] = self.task.landmarks(*limits, log=log, **options)
+            if self._landmarks[key] is None:
+                log("The task is too large to be grounded: only its goals are taken for landmarks.")
+        return self._landmarks[key]
 
     def heuristics_among(self, evaluators: list[_core.Evaluator]) -> tuple[_core.Heuristic, ...]:
         """Those that can prefer operators: expressions over evaluators never do."""

@@ -39,7 +39,8 @@ VERBOSITY = EnumType(
 AXIOMS = EnumType(
     {
         "approximate_negative": "negated derived facts are free",
-        "approximate_negative_cycles": "the same as approximate_negative here",
+        "approximate_negative_cycles": "for landmarks, free only where derived facts depend on each other in a circle; "
+        "for the other heuristics, the same as approximate_negative",
     }
 )
 EVALUATORS = ListType(EVALUATOR, nonempty=True)
@@ -50,6 +51,19 @@ def labels(name: str) -> tuple[Parameter, ...]:
     return (
         Parameter("description", STRING, f'"{name}"', "name in the log"),
         Parameter("verbosity", VERBOSITY, "normal", "how much to print"),
+    )
+
+
+AXIOMS_PARAMETER = Parameter("axioms", AXIOMS, "approximate_negative_cycles", "negated derived facts")
+
+
+def heuristic_parameters(name: str, before_transform: tuple[Parameter, ...] = ()) -> tuple[Parameter, ...]:
+    """The parameters that all heuristics have."""
+    return (
+        Parameter("cache_estimates", BOOL, "true", "accepted; values are always kept"),
+        *labels(name),
+        *before_transform,
+        Parameter("transform", TRANSFORM, NONE, "adapt_costs(…), the older form of eval_modify_costs"),
     )
 
 
@@ -70,13 +84,7 @@ def _heuristic(
             context = context.with_cost_type(values["transform"])
         return context.heuristic(name, values["description"])
 
-    parameters = [
-        Parameter("cache_estimates", BOOL, "true", "accepted; values are always kept"),
-        *labels(name),
-        Parameter("transform", TRANSFORM, NONE, "adapt_costs(…), the older form of eval_modify_costs"),
-    ]
-    if axioms:
-        parameters.insert(0, Parameter("axioms", AXIOMS, "approximate_negative_cycles", "negated derived facts"))
+    parameters = ((AXIOMS_PARAMETER,) if axioms else ()) + heuristic_parameters(name)
     properties = {key.replace("_", " "): value for key, value in promises.items()}
     properties |= {
         "action costs": "supported" if costs else "ignored by design",
@@ -87,7 +95,7 @@ def _heuristic(
         name,
         EVALUATOR,
         title,
-        tuple(parameters),
+        parameters,
         build,
         help,
         tuple(properties.items()),

@@ -61,6 +61,9 @@ NAME = Type("string or name")
 """A string whose quotes may be left out where it looks like a name."""
 EVALUATOR, OPEN_LIST, SEARCH_ALGORITHM = Type("Evaluator"), Type("OpenList"), Type("SearchAlgorithm")
 PRUNING, TRANSFORM = Type("PruningMethod"), Type("AbstractTask")
+LANDMARK_FACTORY = Type("LandmarkFactory")
+VARIABLES = (EVALUATOR, LANDMARK_FACTORY)
+"""Kinds of features that ``let`` can give a name."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +139,17 @@ class Checker:
         definition = node.definition
         if not isinstance(definition, (Call, Let)) and not self._is_variable(definition, scope):
             raise self.error(f"variable '{node.name}' can only stand for an evaluator such as ff()", definition)
-        value = self.check(definition, EVALUATOR, scope)
+        value = self.check(definition, self._kind(definition, scope), scope)
         return self.check(node.body, expected, {**scope, node.name: value})
+
+    def _kind(self, definition: Node, scope: Mapping[str, Component]) -> Type:
+        """The kind of what a variable is to stand for; an evaluator, where that is not clear."""
+        if isinstance(definition, Let):
+            return EVALUATOR
+        feature = self.features.get(definition.name) if isinstance(definition, Call) else None
+        if isinstance(definition, Literal):
+            feature = scope[str(definition.value)].feature
+        return feature.kind if feature is not None and feature.kind in VARIABLES else EVALUATOR
 
     @staticmethod
     def _is_variable(node: Node, scope: Mapping[str, Component]) -> bool:

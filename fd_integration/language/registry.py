@@ -13,6 +13,7 @@ from gsp_fd.fd_integration.language.algorithms import ALGORITHMS, FIRST_OF, ITER
 from gsp_fd.fd_integration.language.evaluators import COST_ADJUSTMENTS, EXPRESSIONS, HEURISTICS
 from gsp_fd.fd_integration.language.features import (
     EVALUATOR,
+    LANDMARK_FACTORY,
     OPEN_LIST,
     PRUNING,
     SEARCH_ALGORITHM,
@@ -22,12 +23,14 @@ from gsp_fd.fd_integration.language.features import (
     EnumType,
     Feature,
 )
+from gsp_fd.fd_integration.language.landmarks import FACTORIES, LANDMARK_SUM
 from gsp_fd.fd_integration.language.learned import GSP, LEARNED_ALGORITHMS, PATH_EVALUATORS
 from gsp_fd.fd_integration.language.syntax import Source, called_names, parse
 
 _GROUPS = {
     SEARCH_ALGORITHM: "Search algorithms",
     EVALUATOR: "Evaluators",
+    LANDMARK_FACTORY: "Landmark factories",
     OPEN_LIST: "Open lists",
     PRUNING: "Pruning methods",
     TRANSFORM: "Cost transformations",
@@ -40,6 +43,8 @@ _ROWS = (
     ITERATED,
     FIRST_OF,
     *HEURISTICS,
+    LANDMARK_SUM,
+    *FACTORIES,
     GSP,
     *EXPRESSIONS,
     *PATH_EVALUATORS,

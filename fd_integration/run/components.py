@@ -15,13 +15,7 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.processes import limited
 from gsp_fd.fd_integration.language.context import Context
-from gsp_fd.fd_integration.run.configuration import (
-    SHORT_SEARCHES,
-    CheckedSearch,
-    configuration,
-    configurations,
-    filled,
-)
+from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearch, configuration, configurations, filled
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline, limit_address_space
 from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
@@ -287,7 +281,8 @@ class Components:
             self.log.search(f"Variables: {ground.num_variables}")
             self.log.search(f"FactPairs: {ground.num_facts}")
         on_lifted = any(search.learned for search in self.searches)
-        return Context(self.task, ground, on_lifted=on_lifted, limits=lambda: self.limits(deadline))
+        log = self.interrupts.deferred(self.log.search)
+        return Context(self.task, ground, on_lifted=on_lifted, limits=lambda: self.limits(deadline), log=log)
 
     def validate(self) -> int:
         """Run VAL where there is one; our own validator accepted the plans before they were written."""

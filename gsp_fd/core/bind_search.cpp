@@ -2,6 +2,7 @@
 #include "bindings.h"
 
 #include "heuristics.h"
+#include "landmark_heuristic.h"
 #include "path_sums.h"
 #include "search.h"
 
@@ -66,6 +67,68 @@ SearchResult run_search(StateSpace &space, OpenListPtr open, EvaluatorPtr f, std
     return result;
 }
 
+AxiomHandling axiom_handling_from(const std::string &name) {
+    if (name == "approximate_negative") return AxiomHandling::approximate_negative;
+    if (name == "approximate_negative_cycles") return AxiomHandling::approximate_negative_cycles;
+    throw InputError("unknown handling of axioms '" + name + "'");
+}
+
+const char *ordering_name(Ordering ordering) {
+    switch (ordering) {
+    case Ordering::reasonable: return "reasonable";
+    case Ordering::natural: return "natural";
+    case Ordering::greedy_necessary: return "greedy-necessary";
+    }
+    return "";
+}
+
+std::vector<std::vector<std::pair<int32_t, int32_t>>> landmark_facts(const Landmarks &landmarks) {
+    std::vector<std::vector<std::pair<int32_t, int32_t>>> all;
+    for (size_t n = 0; n < landmarks.graph.size(); ++n) {
+        auto &facts = all.emplace_back();
+        for (Fact fact : landmarks.graph[static_cast<int32_t>(n)].facts) facts.emplace_back(fact.variable, fact.value);
+    }
+    return all;
+}
+
+std::vector<std::tuple<int32_t, int32_t, std::string>> landmark_orderings(const Landmarks &landmarks) {
+    std::vector<std::tuple<int32_t, int32_t, std::string>> all;
+    for (size_t n = 0; n < landmarks.graph.size(); ++n)
+        for (auto [child, ordering] : landmarks.graph[static_cast<int32_t>(n)].children)
+            all.emplace_back(static_cast<int32_t>(n), child, ordering_name(ordering));
+    return all;
+}
+
+void bind_landmarks(nb::module_ &m) {
+    nb::class_<Landmarks>(m, "Landmarks", "Facts, or disjunctions of facts, that are true at some time in every plan.")
+        .def_prop_ro("facts", landmark_facts, "(variable, value) of the facts of every landmark.")
+        .def_prop_ro("orderings", landmark_orderings, "(before, after, kind) by the numbers of landmarks.");
+    m.def("landmarks", [](std::shared_ptr<const GroundTask> task, bool disjunctive_landmarks, bool use_orders, bool reasonable_orders,
+                          const std::string &axioms, std::optional<double> max_time, std::optional<size_t> max_memory_kb,
+                          nb::object log) {
+        Watch watch = make_watch(max_time, max_memory_kb);
+        LandmarkOptions options{.disjunctive = disjunctive_landmarks, .orders = use_orders, .reasonable = reasonable_orders,
+                                .axioms = axiom_handling_from(axioms)};
+        LandmarkLog write = [&log](const std::string &line) {
+            nb::gil_scoped_acquire gil;
+            if (!log.is_none()) log(line);
+        };
+        nb::gil_scoped_release release;
+        return std::make_shared<Landmarks>(std::move(task), options, watch, write);
+    }, "task"_a, "disjunctive_landmarks"_a = true, "use_orders"_a = true, "reasonable_orders"_a = true,
+          "axioms"_a = "approximate_negative_cycles", "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(),
+          "log"_a.none() = nb::none(), "The landmarks of a task by backchaining (RHW); raises Stopped at a limit.");
+    m.def("landmark_sum", [](std::shared_ptr<const Landmarks> landmarks, const std::string &cost_type, const std::string &name,
+                             bool pref, bool prog_goal, bool prog_gn, bool prog_r) {
+        return make_landmark_sum(std::move(landmarks), {.cost_type = cost_type_from(cost_type), .preferred = pref,
+                                                        .progression = {prog_goal, prog_gn, prog_r}}, name);
+    }, "landmarks"_a, "cost_type"_a = "normal", "name"_a = "landmark_sum", "pref"_a = false, "prog_goal"_a = true, "prog_gn"_a = true,
+          "prog_r"_a = true, "The costs of the landmarks that must still become true.");
+    m.def("goal_sum", [](std::shared_ptr<const LiftedTask> task, const std::string &cost_type, const std::string &name) {
+        return make_goal_sum(std::move(task), cost_type_from(cost_type), name);
+    }, "task"_a, "cost_type"_a = "normal", "name"_a = "landmark_sum", "The same where the goals have to stand for the landmarks.");
+}
+
 }  // namespace
 
 void bind_evaluators(nb::module_ &m) {
@@ -87,6 +150,21 @@ void bind_evaluators(nb::module_ &m) {
             h.evaluate_preferred(state, preferred);
             return preferred;
         }, "space"_a, "state"_a, "Operators that the heuristic prefers in a state.")
+        .def("along", [](Heuristic &h, StateSpace &space, const std::vector<int32_t> &operators) {
+            h.bind(space);
+            std::vector<double> values(operators.size() + 1);
+            int32_t state = space.initial_state();
+            h.evaluate({&state, 1}, values.data());
+            for (size_t i = 0; i < operators.size(); ++i) {
+                check_operator(space, operators[i]);
+                space.load(state);
+                int32_t successor = space.apply(operators[i]);
+                h.reached(state, successor);
+                state = successor;
+                h.evaluate({&state, 1}, &values[i + 1]);
+            }
+            return to_numpy(std::move(values));
+        }, "space"_a, "operators"_a, "Values of the states on a path from the initial state; the operators must be applicable.")
         .def("relaxed_plan", [](Heuristic &h, StateSpace &space, int32_t state) {
             check_state(space, state);
             h.bind(space);
@@ -109,6 +187,7 @@ void bind_evaluators(nb::module_ &m) {
     }, "kind"_a, "task"_a, "cost_type"_a = "normal", "name"_a = nb::none(), "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(),
           "progress"_a.none() = nb::none(), "A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises "
           "Stopped at a limit.");
+    bind_landmarks(m);
     m.def("g", make_g);
     m.def("const", make_constant, "value"_a);
     m.def("weight", make_weighted, "evaluator"_a, "weight"_a);

@@ -71,6 +71,9 @@ public:
     }
     /// True if these values come from whoever runs the search, which stops for them: see Search::advance.
     virtual bool awaited() const { return false; }
+    /// True if the value of a state depends on the paths to it. The search tells of every transition that it takes.
+    virtual bool path_dependent() const { return false; }
+    virtual void reached(int32_t /*parent*/, int32_t /*state*/) {}
     /// True if a dead end is one for sure.
     virtual bool safe() const { return true; }
 

@@ -1,4 +1,4 @@
-// What relaxed tasks that know schemas and objects share when they look at a lifted space.
+// What those share who know the atoms and actions of a lifted task by numbers of their own and look at a lifted space.
 #pragma once
 
 #include "lifted_space.h"
@@ -6,18 +6,13 @@
 
 namespace gsp {
 
-class LiftedView : public RelaxedView {
+class LiftedStates {
 public:
-    /// `atoms`: the atoms that the relaxed task knows.
-    LiftedView(LiftedSpace &space, const TupleTable &atoms) : space_(space), atoms_(atoms) {}
-    int32_t applicable(int32_t action) override {
-        auto row = tuple(action);
-        space_.load(state_);
-        return space_.is_applicable(row) ? space_.insert_representative(row) : -1;
-    }
+    /// `atoms`: those with numbers of one's own.
+    LiftedStates(LiftedSpace &space, const TupleTable &atoms) : space_(space), atoms_(atoms) {}
 
 protected:
-    /// The number that the relaxed task has for an atom of the space, or -1.
+    /// One's own number for an atom of the space, or -1.
     int32_t lookup(int32_t atom) {
         if (static_cast<size_t>(atom) >= known_.size()) known_.resize(atom + atom / 2 + 64, unknown);
         if (known_[atom] == unknown) {
@@ -26,6 +21,11 @@ protected:
         }
         return known_[atom];
     }
+    /// The operator of the space that (schema, objects...) is in the current state, or -1 if it is not applicable.
+    int32_t applicable_tuple(std::span<const int32_t> tuple) {
+        space_.load(state_);
+        return space_.is_applicable(tuple) ? space_.insert_representative(tuple) : -1;
+    }
     LiftedSpace &space_;
     int32_t state_ = -1;  // the current one
 
@@ -33,6 +33,12 @@ private:
     static constexpr int32_t unknown = -2;
     const TupleTable &atoms_;
     std::vector<int32_t> known_;
+};
+
+class LiftedView : public RelaxedView, protected LiftedStates {
+public:
+    using LiftedStates::LiftedStates;
+    int32_t applicable(int32_t action) override { return applicable_tuple(tuple(action)); }
 };
 
 }  // namespace gsp

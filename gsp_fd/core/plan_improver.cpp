@@ -35,7 +35,7 @@ public:
         double h = heuristic_->value(g, slots);
         return g + trust * h < bound_ ? g + h : dead_end;
     }
-    void collect(std::vector<Heuristic *> &heuristics) override { heuristic_->collect(heuristics); }
+    void collect(Leaves &leaves) override { heuristic_->collect(leaves); }
 
 private:
     static constexpr double trust = 0.7;

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "ground_space.h"
-#include "lifted_view.h"
+#include "state_values.h"
 
 namespace gsp {
 
@@ -131,7 +130,7 @@ GroundRelaxedTask::GroundRelaxedTask(std::shared_ptr<const GroundTask> source, C
         if (std::find(goal.begin(), goal.end(), f) == goal.end()) goal.push_back(f);
     }
     finish(static_cast<size_t>(std::count_if(dense.begin(), dense.end(), [](int32_t f) { return f >= 0; })), watch);
-    for (const auto &atom : task.atom_facts) lifted_atoms.intern(atom.predicate, atom.args.data(), atom.args.size());
+    lifted_atoms = fluent_atoms(task);
 }
 
 /// Facts that nobody needs (no precondition, no goal) are left out, and the others numbered densely.
@@ -179,14 +178,12 @@ void GroundRelaxedTask::add(std::vector<int32_t> facts, const std::vector<int32_
     operator_of.push_back(op);
 }
 
-/// States of a ground space of the same task.
 class GroundView final : public RelaxedView {
 public:
-    GroundView(std::shared_ptr<const GroundRelaxedTask> task, GroundSpace &space)
-        : task_(std::move(task)), ground_(*task_->ground), space_(space) {}
+    GroundView(std::shared_ptr<const GroundRelaxedTask> task, std::unique_ptr<StateValues> states)
+        : task_(std::move(task)), ground_(*task_->ground), states_(std::move(states)) {}
     void load(int32_t state, std::vector<int32_t> &facts) override {
-        space_.load(state);
-        const int32_t *values = space_.values();
+        const int32_t *values = states_->load(state);
         for (size_t v = 0; v < ground_.variables.size(); ++v)
             if (int32_t f = task_->dense[ground_.first_fact[v] + values[v]]; f >= 0) facts.push_back(f);
     }
@@ -194,54 +191,17 @@ public:
     std::span<const int32_t> tuple(int32_t action) const override {
         return ground_.lifted ? ground_.operator_tuples[action] : std::span<const int32_t>{};
     }
-    int32_t applicable(int32_t action) override {
-        for (const Fact &fact : ground_.operators[action].preconditions)
-            if (space_.values()[fact.variable] != fact.value) return -1;
-        return action;
-    }
+    int32_t applicable(int32_t action) override { return states_->applicable(action); }
 
 private:
     std::shared_ptr<const GroundRelaxedTask> task_;
     const GroundTask &ground_;
-    GroundSpace &space_;
-};
-
-/// States of a lifted space seen as values of the ground task that was made from the same lifted task.
-class GroundedView final : public LiftedView {
-public:
-    GroundedView(std::shared_ptr<const GroundRelaxedTask> task, LiftedSpace &space)
-        : LiftedView(space, task->lifted_atoms), task_(std::move(task)), ground_(*task_->ground),
-          empty_(ground_.empty_values.empty() ? ground_.initial : ground_.empty_values) {}
-    void load(int32_t state, std::vector<int32_t> &facts) override {
-        state_ = state;
-        values_ = empty_;
-        for (int32_t atom : space_.atoms(state)) {
-            int32_t index = lookup(atom);
-            if (index < 0) continue;
-            const GroundTask::AtomFacts &known = ground_.atom_facts[index];
-            if (known.fact.variable >= 0) values_[known.fact.variable] = known.fact.value;
-            if (known.mirror.variable >= 0) values_[known.mirror.variable] = known.mirror.value;
-        }
-        ground_.evaluate_axioms(values_.data());
-        for (size_t v = 0; v < values_.size(); ++v)
-            if (int32_t f = task_->dense[ground_.first_fact[v] + values_[v]]; f >= 0) facts.push_back(f);
-    }
-    int32_t action(int32_t relaxed, const Reached *) override { return task_->operator_of[relaxed]; }
-    std::span<const int32_t> tuple(int32_t action) const override { return ground_.operator_tuples[action]; }
-
-private:
-    std::shared_ptr<const GroundRelaxedTask> task_;
-    const GroundTask &ground_;
-    const std::vector<int32_t> &empty_;
-    std::vector<int32_t> values_;
+    std::unique_ptr<StateValues> states_;
 };
 
 std::unique_ptr<RelaxedView> GroundRelaxedTask::view(StateSpace &space) const {
-    if (auto *own = dynamic_cast<GroundSpace *>(&space); own && &own->task() == ground.get())
-        return std::make_unique<GroundView>(shared_from_this(), *own);
-    if (auto *lifted = dynamic_cast<LiftedSpace *>(&space); lifted && ground->lifted)
-        return std::make_unique<GroundedView>(shared_from_this(), *lifted);
-    return nullptr;
+    auto states = values_of(space, *ground, lifted_atoms);
+    return states ? std::make_unique<GroundView>(shared_from_this(), std::move(states)) : nullptr;
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ public:
         for (size_t i = 0; i < heuristics_.size(); ++i) {
             heuristics_[i]->slot = static_cast<int32_t>(i);
             heuristics_[i]->bind(space);
+            if (heuristics_[i]->path_dependent()) path_dependent_.push_back(heuristics_[i]);
             per_operator_ = per_operator_ || (options_.lazy && heuristics_[i]->per_operator());
         }
         // Each pair is an expansion of its own, and taking it again from another list of an alternation leads to nothing
@@ -185,6 +186,7 @@ private:
         int32_t successor = space_.apply(op);
         grow_nodes();
         ++result_.generated;
+        if (tell_of(state, successor)) space_.load(state);
         auto g = static_cast<int32_t>(next_g);
         Node &node = *nodes_[successor];
         switch (static_cast<Status>(node.status)) {
@@ -208,6 +210,8 @@ private:
                 ++result_.reopened;
             }
             node = {state, op, static_cast<uint32_t>(Status::open), g, static_cast<int32_t>(real_g)};
+            for (Heuristic *heuristic : path_dependent_) heuristic->evaluate({&successor, 1}, &values_[successor][heuristic->slot]);
+            if (!path_dependent_.empty()) space_.load(state);
             open_.insert({successor, -1}, {double(g), values_[successor], is_preferred(op)});
         }
     }
@@ -231,6 +235,7 @@ private:
             if (node.status == static_cast<uint32_t>(Status::dead) || !options_.reopen || g >= node.g) return expands;
             if (node.status == static_cast<uint32_t>(Status::closed)) ++result_.reopened;
         }
+        tell_of(entry.state, successor);
         bool waits = known && node.status == static_cast<uint32_t>(Status::fresh);
         node = {entry.state, entry.op, static_cast<uint32_t>(Status::fresh), g, static_cast<int32_t>(real_g)};
         sums_.get(entry, values_[successor]);
@@ -238,6 +243,12 @@ private:
         if (space_.is_goal()) return reached_goal(successor), true;
         if (!waits) waiting_.push_back({successor, false});
         return true;
+    }
+
+    /// Heuristics that depend on the path hear of a transition. True if that may have made another state current.
+    bool tell_of(int32_t state, int32_t successor) {
+        for (Heuristic *heuristic : path_dependent_) heuristic->reached(state, successor);
+        return !path_dependent_.empty();
     }
 
     // ---- evaluation
@@ -425,6 +436,7 @@ private:
     const int32_t initial_;
     Leaves leaves_;
     std::vector<Heuristic *> &heuristics_ = leaves_.heuristics;
+    std::vector<Heuristic *> path_dependent_;
     PathSums sums_;
     SearchReports reports_{options_, heuristics_, result_};
     bool per_operator_ = false, each_once_ = false, awaits_ = false, over_ = false;
