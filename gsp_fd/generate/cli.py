@@ -21,8 +21,8 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code (wrong arguments exit with 2, as argparse does)."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    command_line = parser()
+    options = command_line.parse_args(arguments)
     sizes = options.size or GENERATORS[options.domain].training
     try:
         for size in sizes:
@@ -31,9 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.domain, options.count, sizes, options.seed, options.distribution, options.out, force=options.force
         )
     except ValueError as error:
-        parser.error(str(error))
+        command_line.error(str(error))
     except OSError as error:
-        parser.error(f"cannot write to {options.out}: {error.strerror}")
+        command_line.error(f"cannot write to {options.out}: {error.strerror}")
     except KeyboardInterrupt:
         print("gsp-generate: interrupted", file=sys.stderr)
         return 130
@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """The command line of ``gsp-generate``."""
     rows = [
         _row(
             name,
@@ -55,33 +56,33 @@ def _parser() -> argparse.ArgumentParser:
     ]
     header = _row("domain", "min", "train", "largest", "what the size counts")
     epilog = "\n".join(["sizes, in objects (domain constants included):", header, *rows, "", EXAMPLES])
-    parser = argparse.ArgumentParser(
+    result = argparse.ArgumentParser(
         prog="gsp-generate",
         description="Write a domain file and random problems, solvable and not solved yet, to a directory. "
         "The same arguments always write the same bytes.",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("domain", metavar="DOMAIN", choices=list(GENERATORS), help="one of the domains below")
-    parser.add_argument("--count", type=parse_count, default=10, metavar="N", help="how many problems (default 10)")
-    parser.add_argument(
+    result.add_argument("domain", metavar="DOMAIN", choices=list(GENERATORS), help="one of the domains below")
+    result.add_argument("--count", type=parse_count, default=10, metavar="N", help="how many problems (default 10)")
+    result.add_argument(
         "--size", type=parse_sizes, metavar="A-B", help="sizes, or one size (default: the domain's training sizes)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="directory to create")
-    parser.add_argument(
+    result.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
+    result.add_argument("--out", type=Path, required=True, metavar="DIR", help="directory to create")
+    result.add_argument(
         "--distribution",
         choices=DISTRIBUTIONS,
         default="small",
         help="small: half of the sizes in the lowest quarter, for training (default); "
         "uniform: all sizes alike; even: equal steps from A to B",
     )
-    parser.add_argument(
+    result.add_argument(
         "--force",
         action="store_true",
         help="replace the domain.pddl and pNN.pddl files in DIR; without it, DIR must be new or empty",
     )
-    return parser
+    return result
 
 
 def _row(*columns: object) -> str:
