@@ -10,7 +10,7 @@ NATIVE := CMakeLists.txt pyproject.toml constraints.txt $(wildcard gsp_fd/core/*
 
 SANITIZED := build/sanitize
 
-.PHONY: plan test check sanitize clean
+.PHONY: plan test check docs wheel sanitize clean
 plan: $(VENV)/.planner
 	$(BIN)/gsp-plan $(EXAMPLE)
 	$(BIN)/gsp-plan $(EXAMPLE) --compare gsp-policy,hff-wastar
@@ -24,6 +24,19 @@ check: $(VENV)/.tests
 	rm -rf $(TYPES) && mkdir -p $(TYPES)
 	ln -s $(CURDIR)/gsp_fd/* $(addprefix $(CURDIR)/,compare export fd_integration training) $(TYPES)
 	$(BIN)/mypy
+
+docs: $(VENV)/.tests
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# A wheel, installed where there is no compiler, and a plan with it.
+wheel: $(VENV)/.python
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(PIP) wheel -c constraints.txt --no-build-isolation --no-deps --wheel-dir build/wheel .
+	$(PYTHON) -m venv build/wheel/venv
+	PATH=$(abspath build/wheel/venv/bin) build/wheel/venv/bin/python -m pip --disable-pip-version-check --quiet install \
+	  -c constraints.txt --only-binary :all: build/wheel/*.whl
+	PATH=$(abspath build/wheel/venv/bin) gsp-plan $(EXAMPLE) --heuristic gsp --search policy --plan-file build/wheel/plan
+	PATH=$(abspath build/wheel/venv/bin) gsp-plan $(EXAMPLE) --compare gsp-policy,hff
 
 # The native code with AddressSanitizer and UndefinedBehaviorSanitizer, installed apart, under the tests that use it.
 sanitize: $(VENV)/.tests

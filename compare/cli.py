@@ -32,8 +32,9 @@ from gsp_fd.compare.outcome import STATUSES
 from gsp_fd.compare.progress import Progress, duration
 from gsp_fd.compare.results import VERSION, Results, ResultsWriter, read_results
 from gsp_fd.compare.runner import Job, Record, run_local, run_on_ray
-from gsp_fd.compare.suites import Selection, SuiteProblem, read_bounds, read_suites, with_bounds
+from gsp_fd.compare.suites import GENERATE, Selection, SuiteProblem, read_bounds, read_suites, with_bounds, with_domain
 from gsp_fd.compare.versions import versions
+from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS
 from gsp_fd.fd_integration.run.options import Options
 
 EXAMPLES = """\
@@ -41,6 +42,7 @@ examples:
   gsp-compare run ipc2023-learning/ferry --configurations gsp-policy,hff-wastar,fd-lama-first --out ferry
   gsp-compare run 'generate:gripper?count=5&size=10-40' --configurations 'hff-wastar,lazy=lazy_greedy([ff()])' --out l
   gsp-compare run problems --configuration 'other=!./planner {domain} {problem} {plan}' --out other --time-limit 30m
+  gsp-compare run problems --configurations gsp,hff,hmax --domain domain.pddl --out three
   gsp-compare report ferry other --out both
 """
 
@@ -52,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
         prog="gsp-compare",
         description="Run planner configurations on suites of problems under the same limits, validate every plan, and "
         "show the results as tables and as a page.",
-        epilog=f"configurations:\n{rows}\n\n{EXAMPLES}",
+        epilog=f"configurations:\n{rows}\n  {', '.join(SHORT_HEURISTICS)}: as of gsp-plan --compare\n\n{EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -80,6 +82,7 @@ def _add_run_options(add: Callable[..., Any]) -> None:
         "NAME=!COMMAND with {domain} {problem} {plan} (default: all that have names)")  # fmt: skip
     add("--configuration", action="append", default=[], metavar="A", help="one more, commas in it are part of it")
     add("--model", default="auto", metavar="MODEL", help="of the learned configurations: file, shipped name, or auto")
+    add("--domain", type=Path, metavar="FILE", help="domain of all problems (default: what lies beside them)")
     add("--split", metavar="A,B", help="only these splits, such as easy,medium")
     add("--every", type=_positive, default=1, metavar="N", help="only every N-th problem of a split")
     add("--bounds", type=Path, metavar="FILE", help="JSON file with best known costs")
@@ -183,7 +186,10 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     if unknown := retry - set(STATUSES):
         raise driver_error(f"--retry: '{min(unknown)}' is no status; known are {', '.join(STATUSES)}")
     selection = Selection(tuple(split_names(options.split or "")), options.every)
+    _check_there(options.suites, options.domain)
     problems = read_suites(options.suites, selection, options.out / "generated")
+    if options.domain is not None:
+        problems = with_domain(problems, options.domain)
     if options.bounds is not None:
         problems = with_bounds(problems, read_bounds(options.bounds))
     if not problems:
@@ -197,7 +203,16 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         if jobs:
             writer.write(header)
             _run_all(jobs, limits, options, writer)
-    return ExitCode.SUCCESS if any(not problem.error for problem in problems) else ExitCode.DRIVER_INPUT_ERROR
+    if all(problem.error for problem in problems):
+        return ExitCode.DRIVER_INPUT_ERROR
+    return report([options.out], None, None)
+
+
+def _check_there(suites: Sequence[str], domain: Path | None) -> None:
+    """InputError for what is not there: better now than hours later, beside the results of the others."""
+    for path in [*(Path(suite) for suite in suites if not suite.startswith(GENERATE)), *([domain] if domain else [])]:
+        if not path.exists():
+            raise driver_error("there is no such file or folder", path)
 
 
 def _run_all(jobs: Sequence[Job], limits: RunLimits, options: argparse.Namespace, writer: ResultsWriter) -> None:
@@ -211,7 +226,7 @@ def _run_all(jobs: Sequence[Job], limits: RunLimits, options: argparse.Namespace
             if not options.quiet:
                 _say(line)
     seconds = (datetime.now(timezone.utc) - start).total_seconds()
-    _say(f"done in {duration(seconds)}; tables and page: gsp-compare report {options.out}")
+    _say(f"done in {duration(seconds)}")
 
 
 def _records(jobs: Sequence[Job], limits: RunLimits, options: argparse.Namespace) -> Generator[Record, None, None]:
@@ -306,6 +321,7 @@ def report(places: Sequence[Path], out: Path | None, reference: str | None) -> i
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
     print(tables.overview(comparison).text())
+    print("\n".join(tables.searches(comparison)))
     print(f"{len(results.by_key)} results: {', '.join(str(folder / name) for name in texts)}")
     return ExitCode.SUCCESS
 

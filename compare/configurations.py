@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from gsp_fd.common.errors import driver_error
 from gsp_fd.common.processes import PLANNER, fast_downward_command
 from gsp_fd.common.spelling import near_miss
-from gsp_fd.fd_integration.run.configuration import check_combinations, configurations
+from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS, check_combinations, configurations
 from gsp_fd.fd_integration.run.options import Options, parse_command_line
 
 OURS, FAST_DOWNWARD, COMMAND = "gsp-fd", "fast-downward", "command"
@@ -81,10 +81,17 @@ def find_configurations(
     return found
 
 
-def heuristic_configuration(name: str, options: Sequence[str], common: Options) -> Configuration:
+def heuristic_configuration(
+    name: str, options: Sequence[str], common: Options, *, expansions: bool = True
+) -> Configuration:
     """One of our heuristics by its short name, such as ``hff``; ``options`` say what searches with it."""
     chosen = ("--heuristic", name, *options)
-    return _ours(name, shlex.join(chosen), chosen, common, True)
+    return _ours(name, search_text(chosen), chosen, common, expansions)
+
+
+def search_text(options: Sequence[str]) -> str:
+    """The search that options of ours stand for, in the search language."""
+    return configurations(parse_command_line(["domain.pddl", "problem.pddl", *options]))[0].text
 
 
 def split_names(text: str) -> list[str]:
@@ -110,8 +117,11 @@ def _configuration(text: str, common: Options, expansions: bool) -> Configuratio
     name, separator, definition = text.partition("=")
     name, definition = name.strip(), definition.strip()
     if not separator:
+        if name.lower() in SHORT_HEURISTICS:
+            return heuristic_configuration(name.lower(), (), common, expansions=expansions)
         if name not in BUILT_IN:
-            hint = near_miss(name, BUILT_IN) or f"; known are {', '.join(BUILT_IN)}"
+            known = [*BUILT_IN, *SHORT_HEURISTICS]
+            hint = near_miss(name, known) or f"; known are {', '.join(known)}"
             raise driver_error(f"there is no configuration '{name}'{hint}; or define one: NAME=SEARCH or NAME=!COMMAND")
         planner, description, options = BUILT_IN[name]
         if planner == FAST_DOWNWARD:

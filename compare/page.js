@@ -83,6 +83,17 @@ function pairsInScope(across, up) {
   return [...pairs.values()];
 }
 
+/** How likely a difference at least as lopsided is, if neither is better: two-sided, ties left out. */
+function signTest(fewer, more) {
+  const count = fewer + more;
+  let logTerm = -count * Math.LN2, tail = 0;
+  for (let k = 0; k <= Math.min(fewer, more); k++) {
+    tail += Math.exp(logTerm);
+    logTerm += Math.log((count - k) / (k + 1));
+  }
+  return Math.min(1, 2 * tail);
+}
+
 function drawPair(measure, pairs, names) {
   const points = [];
   const count = { both: 0, across: 0, up: 0, neither: 0, notRun: 0, unknown: 0, less: 0, equal: 0, more: 0 };
@@ -105,10 +116,11 @@ function drawPair(measure, pairs, names) {
     x: { title: `${measure}, ${names[0]}`, log: true }, y: { title: `${measure}, ${names[1]}`, log: true },
     describe: ({ rows }) => [problemName(rows[0]), ...rows.map(outcome)],
   });
+  const chance = signTest(count.less, count.more);
   const mean = logs.length ? Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length).toFixed(3) : "–";
   const notes = [
     `Solved by both: ${shown(count.both)}; ${names[1]} (up) has fewer ${measure} in ${shown(count.less)}, equally many in ` +
-    `${shown(count.equal)}, more in ${shown(count.more)}; geometric mean of up ÷ across ${mean}.`,
+    `${shown(count.equal)}, more in ${shown(count.more)}; geometric mean of up ÷ across ${mean}; two-sided sign test p = ${chance.toPrecision(2)}.`,
     `Solved only by ${names[0]}: ${shown(count.across)}, only by ${names[1]}: ${shown(count.up)} (on the border); by neither: ` +
     `${shown(count.neither)} (not drawn).`,
     count.unknown ? `${shown(count.unknown)} without a known number (not drawn).` : "",

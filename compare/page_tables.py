@@ -23,12 +23,14 @@ SHAPES = (
 )
 """Outlines of the marks in plots, as path data that starts from the mark's centre."""
 HATCHES = 4
+COLOURS = 12
+"""As many as the style has."""
 NONE_YET = '<p class="note">No results yet.</p>'
 
 
 def mark(place: int) -> dict[str, int]:
     """Colour, shape and dashes of a configuration or domain; 64 differ in shape or dashes."""
-    return {"colour": place % 8, "shape": place % len(SHAPES), "dash": (place + place // 8) % 8}
+    return {"colour": place % COLOURS, "shape": place % len(SHAPES), "dash": (place + place // 8) % 8}
 
 
 _FOLDERS = r"(?<!\S)(?:\$GSP_BENCHMARKS|…)/(?:[^\s/]+/)*(?=\S)"
@@ -77,7 +79,8 @@ def coverage(comparison: Comparison) -> str:
     names = "".join(f'<th scope="col">{_key(comparison, name)}</th>' for name in comparison.configurations)
     head = '<th scope="col">Domain</th><th scope="col" class="text">Split</th><th scope="col">Problems</th>' + names
     note = '<p class="note">Problems solved with a valid plan; the best of each row in bold, marked ★.</p>'
-    return note + unreadable + _table("coverage-table", "Coverage", f"<tr>{head}</tr>", rows) + _bars(comparison)
+    table = _table("coverage-table", "Coverage", f"<tr>{head}</tr>", rows)
+    return unreadable + _bars(comparison) + note + table
 
 
 def _coverage_row(comparison: Comparison, groups: Sequence[tuple[str, str]], domain: str, split: str, kind: str) -> str:
@@ -105,26 +108,30 @@ def _bars(comparison: Comparison) -> str:
         swatch = '<span><svg class="swatch" aria-hidden="true">{}</svg>{}</span>'.format
         swatches = (swatch(_segment(0, 100, places[name]), html.escape(name or "no split")) for name in splits)
         legend = f'<div class="legend">{"".join(swatches)}</div>'
-    cards = [_card(comparison, domain, places) for domain in comparison.domains]
-    return f'{legend}<div class="cards">{"".join(cards)}</div>'
+    own = {domain: [group for group in comparison.problems if group[0] == domain] for domain in comparison.domains}
+    cards = [_card(comparison, domain, groups, places) for domain, groups in own.items()]
+    headline = ""
+    if len(cards) > 1:
+        headline = f'<div class="headline">{_card(comparison, "All problems", list(comparison.problems), places)}</div>'
+    return f'{headline}{legend}<div class="cards">{"".join(cards)}</div>'
 
 
-def _card(comparison: Comparison, domain: str, places: Mapping[str, int]) -> str:
-    groups = [group for group in comparison.problems if group[0] == domain]
+def _card(comparison: Comparison, title: str, groups: Sequence[tuple[str, str]], places: Mapping[str, int]) -> str:
     problems = sum(comparison.problems[group] for group in groups)
     rows = []
     for name in comparison.configurations:
         start, segments = 0.0, ""
-        for group in groups:
-            width = 100 * comparison.covered([group], name)[0] / problems
-            segments += _segment(start, width, places[group[1]]) if width else ""
+        for split in places:
+            own = [group for group in groups if group[1] == split]
+            width = 100 * comparison.covered(own, name)[0] / problems
+            segments += _segment(start, width, places[split]) if width else ""
             start += width
         colour = mark(comparison.configurations.index(name))["colour"]
         bar = f'<svg class="bar colour-{colour}" aria-hidden="true">{segments}</svg>'
         solved = comparison.covered(groups, name)[0]
         rows.append(f"<li>{_key(comparison, name)}{bar}<b>{solved:,}</b></li>")
     return (
-        f'<div class="card"><h3>{html.escape(domain)} <small>of {problems:,}</small></h3><ul>{"".join(rows)}</ul></div>'
+        f'<div class="card"><h3>{html.escape(title)} <small>of {problems:,}</small></h3><ul>{"".join(rows)}</ul></div>'
     )
 
 

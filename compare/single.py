@@ -59,6 +59,8 @@ def compare(options: Options) -> int:
     log.line(
         f"Limits for each: {limits.expansions:,} expansions, {limits.cpu_seconds} s of CPU time, {limits.memory_mb} MB"
     )
+    for configuration in configurations:
+        log.line(f"{configuration.name}: {configuration.description}")
     width = max(len("configuration"), *(len(configuration.name) for configuration in configurations))
     log.line(_line("configuration", width, list(_COLUMNS)))
     jobs = [Job(problem, configuration) for configuration in configurations]

@@ -111,6 +111,14 @@ def with_bounds(problems: Sequence[SuiteProblem], bounds: dict[str, int]) -> lis
     return [replace(problem, best_known=by_name.get(plain(str(problem)))) for problem in problems]
 
 
+def with_domain(problems: Sequence[SuiteProblem], domain: Path) -> list[SuiteProblem]:
+    """The problems with one domain file for all of them, whether they have found one or not."""
+    return [
+        replace(problem, domain_file=domain.absolute(), error="") if problem.problem_file != Path() else problem
+        for problem in problems
+    ]
+
+
 def _selected(problems: Sequence[SuiteProblem], selection: Selection) -> Iterator[SuiteProblem]:
     groups: dict[tuple[str, str], list[SuiteProblem]] = {}
     for problem in problems:

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from statistics import fmean
 
-from gsp_fd.compare.comparison import Comparison, Result, solved
+from gsp_fd.compare.comparison import Comparison, Result, solved, text
 from gsp_fd.compare.outcome import EXPANSION_LIMIT
 from gsp_fd.compare.results import COLUMNS
 
@@ -132,6 +133,30 @@ def overview(comparison: Comparison) -> Table:
     return Table("Solved problems", "", [("", len(columns))], ["", *columns], rows)
 
 
+def searches(comparison: Comparison) -> list[str]:
+    """What ran under each name."""
+    entries = [entry for header in comparison.headers for entry in header.get("configurations") or []]
+    described = {text(entry.get("name")): text(entry.get("description")) for entry in entries}
+    return [f"{name}: {described[name]}" for name in comparison.compared if described.get(name)]
+
+
+def sign_test(fewer: int, more: int) -> float:
+    """How likely a difference at least as lopsided is, if neither is better: two-sided, ties left out."""
+    count = fewer + more
+    tail = sum(comb(count, k) for k in range(min(fewer, more) + 1)) / 2**count
+    return min(1.0, 2 * tail)
+
+
+def _signs(first: str, second: str, pairs: Sequence[tuple[Result, Result]]) -> str:
+    """Who has fewer, and whether that can be chance."""
+    parts = []
+    for attribute in ("expansions", "steps"):
+        known = [(a[attribute], b[attribute]) for a, b in pairs if None not in (a[attribute], b[attribute])]
+        fewer, more = sum(a < b for a, b in known), sum(a > b for a, b in known)
+        parts.append(f"{attribute} {fewer} : {more} (p = {sign_test(fewer, more):.2g})")
+    return f"Fewer for {first} : for {second}, with a two-sided sign test: {', '.join(parts)}."
+
+
 def pair_table(comparison: Comparison, first: str, second: str) -> Table:
     """The form of the appendix: expansions and steps on the problems that both have solved."""
     rows, together = [], []
@@ -141,7 +166,7 @@ def pair_table(comparison: Comparison, first: str, second: str) -> Table:
         rows.append([domain, *_pair_cells(pairs)])
     return Table(
         f"{first} and {second}",
-        "Averages over the problems that both have solved.",
+        f"Averages over the problems that both have solved. {_signs(first, second, together)}",
         [("", 1), (first, 2), (second, 2)],
         ["Domain", "Solved by both", "Exp.", "Steps", "Exp.", "Steps"],
         rows,

@@ -38,6 +38,10 @@ EXAMPLES = (
         "--search 'eager_greedy([ff()])'",
     ),
     ("Compare heuristics on one problem", "domain.pddl problem.pddl --compare gsp,hff,hmax --time-limit 1m"),
+    (
+        "Explain a plan: what the model and hFF say about every step",
+        "domain.pddl problem.pddl --heuristic gsp --search wastar --explain plan.html",
+    ),
     ("Explain features of the search language", "-- --help eager_wastar ff"),
 )
 """Every one of these is run by a test, in a folder with the three files they mention."""

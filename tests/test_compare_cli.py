@@ -20,6 +20,7 @@ from gsp_fd.common.processes import PLANNER
 from gsp_fd.compare.cli import EXAMPLES, main, parser
 from gsp_fd.compare.configurations import OURS
 from gsp_fd.compare.single import compared
+from gsp_fd.compare.tables import sign_test
 from gsp_fd.fd_integration.run.configuration import configurations
 from gsp_fd.fd_integration.run.options import parse_command_line
 
@@ -44,7 +45,8 @@ def results(folder: Path) -> list[dict[str, Any]]:
 def test_run_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite, out = tower_suite(tmp_path / "tower", ("p01", "p02")), tmp_path / "out"
     (suite / "p03.pddl").write_text("garbage")
-    arguments = ["run", str(suite), str(tmp_path / "missing"), "--out", str(out), "--jobs", "2"]
+    (tmp_path / "empty").mkdir()
+    arguments = ["run", str(suite), str(tmp_path / "empty"), "--out", str(out), "--jobs", "2"]
     arguments += ["--configurations", "hff-wastar,blind=astar(blind())", "--configuration"]
     arguments.append(python_planner(tmp_path, "mine", write_plan()))
     assert main(arguments) == 0
@@ -52,11 +54,15 @@ def test_run_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert len(found) == 12
     for name in ("hff-wastar", "blind", "mine"):
         assert found["p01", name]["status"] == found["p02", name]["status"] == "solved"
-        assert found["", name]["message"] == "unreadable suite: missing: there is no such file or folder"
+        assert found["", name]["message"].startswith("unreadable suite: empty: found no problems")
     assert found["p03", "blind"]["status"] == "input-error"
     assert found["p03", "mine"]["status"] == "invalid-plan", "no plan is valid for a problem that cannot be read"
     assert str(tmp_path) not in (out / "results.jsonl").read_text()
-    assert "[12/12]" in capsys.readouterr().err
+    captured = capsys.readouterr()
+    assert "[12/12]" in captured.err
+    assert "hff-wastar    2/3    2/3" in captured.out, "a run ends with its table"
+    assert "hff-wastar: WA* with hFF, w = 2" in captured.out
+    assert (out / "index.html").is_file()
     assert main(["report", str(out), "--reference", "all"]) == 0
     shown = capsys.readouterr().out
     assert "hff-wastar    2/3    2/3" in shown
@@ -131,10 +137,30 @@ def test_wrong_values(tmp_path: Path, option: list[str]) -> None:
     assert error.value.code == 2
 
 
-def test_nothing_but_unreadable_suites(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    assert main(["run", "nowhere", "--out", str(out), "--configurations", "hff-wastar", "--quiet"]) == 36
-    assert [result["status"] for result in results(out)] == ["input-error"]
+def test_what_is_missing_stops_a_run_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite, out = tower_suite(tmp_path / "tower"), tmp_path / "out"
+    for arguments in (["nowhere"], [str(suite), "nowhere"], [str(suite), "--domain", "nowhere"]):
+        assert main(["run", *arguments, "--out", str(out), "--configurations", "hff-wastar", "--quiet"]) == 36
+        assert "nowhere: there is no such file or folder" in capsys.readouterr().err
+        assert not out.exists()
+
+
+def test_heuristics_are_configurations_and_a_domain_may_lie_anywhere(tmp_path: Path) -> None:
+    suite, out = tower_suite(tmp_path / "tower"), tmp_path / "out"
+    (suite / "domain.pddl").rename(tmp_path / "elsewhere.pddl")
+    base = ["run", str(suite), "--out", str(out), "--quiet", "--configurations", "hff,HMAX"]
+    assert main([*base, "--domain", str(tmp_path / "elsewhere.pddl")]) == 0
+    assert {(result["configuration"], result["status"]) for result in results(out)} == {
+        ("hff", "solved"),
+        ("hmax", "solved"),
+    }
+    assert "eager_wastar([ff()], w=2)" in (out / "results.jsonl").read_text()
+
+
+def test_sign_test() -> None:
+    assert sign_test(0, 0) == sign_test(5, 5) == 1
+    assert sign_test(0, 10) == pytest.approx(2 / 1024)
+    assert sign_test(8, 2) == pytest.approx(2 * (1 + 10 + 45) / 1024)
 
 
 def test_reports_need_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,8 @@ import compare_records
 import pytest
 from page_support import HEADERS, RESULTS, choose, number, open_saved, save, solved, table_rows, text_of
 
+from gsp_fd.compare.page_tables import COLOURS, mark
+
 
 @pytest.fixture
 def page(browser: chromium.Page, tmp_path: Path) -> chromium.Page:
@@ -35,7 +37,9 @@ def test_tables_have_the_numbers_of_the_records(page: chromium.Page) -> None:
     assert table_rows(page, "coverage-table") == expected
     best = page.evaluate("[...document.querySelectorAll('tr.total .best')].map(c => c.textContent)")
     assert best == [count for count in _coverage()[1:] if count == max(_coverage()[1:], key=int)]
-    bars = page.evaluate("[...document.querySelectorAll('.card b')].map(b => b.textContent)")
+    totals = page.evaluate("[...document.querySelectorAll('.headline b')].map(b => b.textContent)")
+    assert totals == _coverage()[1:]
+    bars = page.evaluate("[...document.querySelectorAll('.cards b')].map(b => b.textContent)")
     assert bars == [count for domain in compare_records.DOMAINS for count in _coverage(domain)[1:]]
     statuses = page.evaluate(
         "[...document.querySelectorAll('#outcome-table thead th')].slice(2).map(h => h.textContent)"
@@ -55,11 +59,17 @@ def test_tables_have_the_numbers_of_the_records(page: chromium.Page) -> None:
 
 def test_bars_are_as_long_as_the_coverage(page: chromium.Page) -> None:
     widths = page.evaluate(
-        "[...document.querySelectorAll('.card:first-child .bar')].map(b => [...b.querySelectorAll('.fill')]"
+        "[...document.querySelectorAll('.cards .card:first-child .bar')].map(b => [...b.querySelectorAll('.fill')]"
         ".reduce((sum, f) => sum + parseFloat(f.getAttribute('width')), 0))"
     )
     total, *counts = map(int, _coverage("blocksworld"))
     assert widths == pytest.approx([100 * count / total for count in counts], abs=0.05)
+
+
+def test_nine_and_more_configurations_have_colours_of_their_own(page: chromium.Page) -> None:
+    assert len({mark(place)["colour"] for place in range(COLOURS)}) == COLOURS >= 9
+    style = "getComputedStyle(document.documentElement).getPropertyValue('--colour-{}').trim()".format
+    assert len({page.evaluate(style(number)) for number in range(COLOURS)} - {""}) == COLOURS
 
 
 def test_setup_says_what_was_run_where(page: chromium.Page) -> None:

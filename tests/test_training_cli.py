@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from training_support import TINY_OPTIONS, write_problems
 
 from gsp_fd import _core
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.model import Model
+from gsp_fd.model import Model, named_model
 from gsp_fd.task import load_pddl
 from gsp_fd.training.checkpoint import load_checkpoint
 from gsp_fd.training.device import choose_device
@@ -35,7 +36,7 @@ from gsp_fd.training.learning.trainer import Trainer
 from gsp_fd.training.learning.validation import Score
 from gsp_fd.training.progress import Row, read_rows
 from gsp_fd.training.run import cli
-from gsp_fd.training.run.session import relaxed_plan_decision
+from gsp_fd.training.run.session import outlook, relaxed_plan_decision
 from gsp_fd.training.run.settings import read_toml
 
 COMMAND = [sys.executable, "-m", "gsp_fd.training.run.cli"]
@@ -85,6 +86,9 @@ def test_train_plan_and_prolong(problems: Path, tmp_path: Path, capsys: pytest.C
     options = options_of(problems, out, 60, "--validate", str(problems))
     printed = train_until(out, options, lambda row: row.validation_covered >= 8)
     assert "16 training problems" in printed
+    assert "  satisf  training problems whose last search found a plan" in printed
+    assert re.search(r"^to beat: hFF \(.*\) solves \d+ of the \d+ it was tried on", printed, re.MULTILINE)
+    assert f"--model {out}" in printed
     assert re.search(r"^ +\d+\.\d\d +\d+ +\d+ +\d+ +\d+ +\d+/16 ", printed, re.MULTILINE)
     for name in ("config.toml", "checkpoint.npz", "best.npz", "model.onnx", "card.md", "progress.csv", "report.html"):
         assert (out / name).stat().st_size > 0
@@ -104,7 +108,10 @@ def test_train_plan_and_prolong(problems: Path, tmp_path: Path, capsys: pytest.C
     check_report((out / "report.html").read_text())
     assert plans_found(out / "model.onnx", problems) >= covered
 
+    capsys.readouterr()
     assert cli.main(["--resume", str(out)]) == ExitCode.SUCCESS  # nothing is left to do
+    assert f"prolong it: gsp-train --resume {out} --minutes 0.02" in capsys.readouterr().out
+    assert "(hFF: " in card
     errors = {
         ("--resume", str(out), "--d", "8"): "--d cannot change when a run is resumed",
         ("--resume", str(out), "--out", "x"): "--out cannot change when a run is resumed",
@@ -148,10 +155,48 @@ def test_decision_about_the_relaxed_plan(without: int, seen: int | None, chosen:
     assert reason.startswith("the relaxed plan: " if chosen == "yes" else "no relaxed plan: ")
 
 
+def test_a_domain_and_a_folder_are_enough(
+    problems: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Run after run, each in a folder of its own name; then the folder alone, and what contradicts it."""
+    monkeypatch.chdir(tmp_path)
+    tiny = ["--minutes", "0.01", "--workers", "0", "--relaxed-plan", "no", "--d", "8", "--layers", "1"]
+    assert cli.main([str(problems / "domain.pddl"), str(problems), *tiny]) == ExitCode.SUCCESS
+    assert cli.main([str(problems), *tiny]) == ExitCode.SUCCESS
+    printed = capsys.readouterr().out
+    assert "--model blocksworld-run-2" in printed
+    assert "The greedy policy solves" in printed
+    assert (tmp_path / "blocksworld-run" / "model.onnx").is_file()
+    assert named_model("blocksworld-run") == Path("blocksworld-run", "model.onnx")
+    for arguments, message in (
+        ([str(problems), "--train", "x"], "there is already --train x"),
+        (["a.pddl", "b.pddl", "c.pddl"], "expected a domain file and a folder of problems"),
+        ([str(problems / "domain.pddl")], "a folder of problems is missing"),
+        (["x", "--resume", "blocksworld-run"], "x cannot change when a run is resumed"),
+    ):
+        assert cli.main(arguments) == ExitCode.DRIVER_INPUT_ERROR
+        assert message in capsys.readouterr().err
+
+
+def row(minutes: float, covered: int) -> Row:
+    known: dict[str, Any] = {field.name: 0 for field in fields(Row)}
+    return Row(**{**known, "minutes": minutes, "validation_covered": covered, "validated": True, "pools": "us"})
+
+
+def test_outlook() -> None:
+    rows = [row(1, 1), row(2, 2), row(9, 2)]
+    assert "not got better since minute 2.0" in outlook(rows, score(2))
+    assert "still getting better (at minute 10.0)" in outlook([*rows, row(10, 3)], score(3))
+    assert outlook(rows, score(4)) == outlook([], score(0)) == ""
+
+
 def check_report(page: str) -> None:
-    """One file, with two figures, and nothing that has to be loaded."""
+    """One file, with seven figures, for phones and dark rooms too, and nothing that has to be loaded."""
     assert page.startswith("<!DOCTYPE html>")
-    assert page.count("<svg ") == page.count("</svg>") == 2
+    assert page.count("<svg ") == page.count("</svg>") == 7
+    assert 'name="viewport"' in page
+    assert "prefers-color-scheme: dark" in page
+    assert 'class="satisficed"' in page
     assert "expansions" in page
     assert "solve rate" in page
     assert "nan" not in page.replace("finance", "")

@@ -48,6 +48,8 @@ class Row:
     gradient_steps_per_second: float
     validated: bool
     """Whether a validation has just ended."""
+    pools: str = ""
+    """One letter for each training instance, smallest first: u(nsolved), s(atisficed) or p, solved perfectly."""
 
 
 class Watcher(Protocol):
@@ -68,6 +70,26 @@ COLUMNS: tuple[tuple[str, int], ...] = (
     ("loss", 7), ("trans/s", 7), ("grad/s", 6),
 )  # fmt: skip
 """Headers and widths: the table fits into 80 columns."""
+
+MEANINGS = {
+    "min": "minutes of training",
+    "solved": "training problems whose last search expanded nothing but its plan",
+    "satisf": "training problems whose last search found a plan, with detours",
+    "unsolv": "training problems whose last search found no plan",
+    "expans": "median expansions of these searches",
+    "valid": "validation problems that the greedy policy solves: what counts",
+    "steps": "steps of these plans in all",
+    "rmse": "by how many steps Q is wrong along these plans",
+    "loss": "of the last gradient steps",
+    "trans/s": "transitions searched a second",
+    "grad/s": "gradient steps a second",
+}
+"""What the columns mean, for people."""
+
+
+def explanation() -> str:
+    """The columns in a few lines, for those who see the table for the first time."""
+    return "\n".join(f"  {name:8}{meaning}" for name, meaning in MEANINGS.items())
 
 
 class Table:
@@ -184,11 +206,14 @@ def read_rows(path: Path) -> list[Row]:
     """The rows of a CSV file; a last line that was cut short is left out."""
     with path.open(newline="", encoding="utf-8") as stream:
         lines = list(csv.DictReader(stream))
-    kinds: dict[str, Any] = {"int": int, "float": float, "bool": lambda text: text == "True"}
+    kinds: dict[str, Any] = {"int": int, "float": float, "bool": lambda text: text == "True", "str": str}
+    newer = {"pools": ""}  # columns that files of older versions lack
     rows = []
     for line in lines:
         try:
-            rows.append(Row(**{field.name: kinds[str(field.type)](line[field.name]) for field in fields(Row)}))
+            rows.append(
+                Row(**{field.name: kinds[str(field.type)]({**newer, **line}[field.name]) for field in fields(Row)})
+            )
         except (KeyError, TypeError, ValueError):
             break
     return rows
@@ -209,7 +234,7 @@ class EventFiles:
             return
         for name, value in asdict(row).items():
             is_validation = name.startswith("validation_")
-            if name == "validated" or (is_validation and not row.validated):
+            if name in ("validated", "pools") or (is_validation and not row.validated):
                 continue
             self.writer.add_scalar(name.replace("validation_", "validation/"), value, row.gradient_steps)
 

@@ -27,7 +27,7 @@ from gsp_fd.fd_integration.language.landmarks import FACTORIES, LANDMARK_SUM
 from gsp_fd.fd_integration.language.learned import GSP, LEARNED_ALGORITHMS, PATH_EVALUATORS
 from gsp_fd.fd_integration.language.syntax import Source, called_names, parse
 
-_GROUPS = {
+GROUPS = {
     SEARCH_ALGORITHM: "Search algorithms",
     EVALUATOR: "Evaluators",
     LANDMARK_FACTORY: "Landmark factories",
@@ -77,7 +77,7 @@ def describe(names: Iterable[str] = ()) -> str:
     if chosen:
         return "\n\n".join(_describe(FEATURES[name.lower()]) for name in chosen)
     parts = []
-    for kind, title in _GROUPS.items():
+    for kind, title in GROUPS.items():
         parts.append(f"{title}\n{'=' * len(title)}")
         parts += [_describe(feature) for feature in FEATURES.values() if feature.kind == kind]
     return "\n\n".join(parts)

@@ -22,7 +22,7 @@ from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
 from gsp_fd.fd_integration.run.model_choice import choose_model
 from gsp_fd.fd_integration.run.options import Options
 from gsp_fd.fd_integration.run.plans import PlanFiles
-from gsp_fd.fd_integration.run.search import Run
+from gsp_fd.fd_integration.run.search import Plan, Run
 
 if TYPE_CHECKING:
     from gsp_fd.task import Task, TaskLimits
@@ -205,7 +205,31 @@ class Components:
         source = self.inputs.sas or self.inputs.problem
         deadline = self.start("search", "search", source, [str(source), "--search", self.search_text()])
         self.log.start_search()
-        return self.run_search(deadline)
+        code = self.run_search(deadline)
+        if self.options.explain is not None and self.ran is not None and self.ran.best is not None:
+            self.explain(Path(self.options.explain), self.ran.best)
+        return code
+
+    def explain(self, file: Path, plan: Plan) -> None:
+        """Say what the model and hFF think of every step of a plan; the plan itself is already written."""
+        from gsp_fd.fd_integration.run.explanation import page, steps_of, text_lines
+        from gsp_fd.model import Model, find_model
+
+        assert self.task is not None
+        model = None
+        try:
+            if self.task.lifted is not None:
+                model = Model(find_model(self.options.model or "auto", self.task.lifted), device="cpu")
+                model.check_fit(self.task.lifted)
+        except InputError as error:
+            self.log.line(f"No learned values: {error}")
+        steps = steps_of(self.task, plan.actions, plan.costs, model)
+        for line in text_lines(steps):
+            self.log.line(line)
+        try:
+            write_atomically(file, page(f"A plan for {Path(self.task.name).name}", steps).encode())
+        except OSError as error:
+            raise driver_error(f"cannot write the explanation: {error.strerror}", file) from None
 
     def search_text(self) -> str:
         """The search for the log, with the model that ``gsp()`` stands for."""

@@ -64,6 +64,7 @@ class Options:
     sas_file: str | None = None
 
     compare: str | None = None
+    explain: str | None = None
 
     weight: float | None = None
     max_expansions: int | None = None
@@ -265,6 +266,13 @@ GROUPS: dict[str, list[Option]] = {
             "debug (shows the options as understood), info or warning",
             "LEVEL",
             _choice("debug", "info", "warning"),
+        ),
+        Option(
+            ("--explain",),
+            "explain",
+            "explain the plan step by step: Q of the best actions, h of GSP and hFF; in the log and as a page",
+            "FILE.html",
+            _text,
         ),
         Option(("--validate",), "validate", "run VAL as well, where it is on the PATH"),
     ],

@@ -25,17 +25,17 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code (wrong arguments exit with 2, as argparse does)."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    command_line = parser()
+    options = command_line.parse_args(arguments)
     try:
         what = _write_levels(options) if options.levels else _write_random(options)
     except InputError as error:
         print(f"gsp-generate: {error}", file=sys.stderr)
         return error.exit_code
     except ValueError as error:
-        parser.error(str(error))
+        command_line.error(str(error))
     except OSError as error:
-        parser.error(f"cannot write to {options.out}: {error.strerror}")
+        command_line.error(f"cannot write to {options.out}: {error.strerror}")
     except KeyboardInterrupt:
         print("gsp-generate: interrupted", file=sys.stderr)
         return 130
@@ -64,7 +64,8 @@ def _write_levels(options: argparse.Namespace) -> str:
     return f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """The command line of ``gsp-generate``."""
     rows = [
         _row(
             name,
@@ -77,15 +78,15 @@ def _parser() -> argparse.ArgumentParser:
     ]
     header = _row("domain", "min", "train", "largest", "what the size counts")
     epilog = "\n".join(["sizes, in objects (domain constants included):", header, *rows, "", EXAMPLES])
-    parser = argparse.ArgumentParser(
+    result = argparse.ArgumentParser(
         prog="gsp-generate",
         description="Write a domain file and random problems, solvable and not solved yet, to a directory. "
         "The same arguments always write the same bytes.",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("domain", metavar="DOMAIN", choices=list(GENERATORS), help="one of the domains below")
-    parser.add_argument(
+    result.add_argument("domain", metavar="DOMAIN", choices=list(GENERATORS), help="one of the domains below")
+    result.add_argument(
         "--from",
         dest="levels",
         nargs="+",
@@ -93,27 +94,27 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="text files with levels of a puzzle, in its public format, instead of random problems",
     )
-    parser.add_argument(
+    result.add_argument(
         "--count", type=parse_count, metavar="N", help="how many problems (default 10; with --from: all of them)"
     )
-    parser.add_argument(
+    result.add_argument(
         "--size", type=parse_sizes, metavar="A-B", help="sizes, or one size (default: the domain's training sizes)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="directory to create")
-    parser.add_argument(
+    result.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
+    result.add_argument("--out", type=Path, required=True, metavar="DIR", help="directory to create")
+    result.add_argument(
         "--distribution",
         choices=DISTRIBUTIONS,
         default="small",
         help="small: half of the sizes in the lowest quarter, for training (default); "
         "uniform: all sizes alike; even: equal steps from A to B",
     )
-    parser.add_argument(
+    result.add_argument(
         "--force",
         action="store_true",
         help="replace the domain.pddl and pNN.pddl files in DIR; without it, DIR must be new or empty",
     )
-    return parser
+    return result
 
 
 def _row(*columns: object) -> str:

@@ -77,6 +77,10 @@ class Pools:
         """Instances for which a plan was found at least once."""
         return sum(record.best_length is not None for record in self.records)
 
+    def letters(self) -> str:
+        """The status of every instance: u(nsolved), s(atisficed), p for solved perfectly."""
+        return "".join("usp"[record.status] for record in self.records)
+
     def counts(self) -> tuple[int, int, int]:
         """Instances per status."""
         statuses: Sequence[Status] = [record.status for record in self.records]

@@ -333,6 +333,7 @@ class Trainer:
             transitions_per_second=max(0.0, (self.collector.expansions - expansions) / seconds),
             gradient_steps_per_second=max(0.0, (learner.steps - steps) / seconds),
             validated=validated,
+            pools=pools.letters(),
         )
 
 

@@ -17,8 +17,12 @@ from gsp_fd.training.learning.episodes import QFunction, Running, advance_all
 
 Validation = Generator[None, None, "Score"]
 """A validation under way: it can stop after every call of the network; its score comes at the end."""
+ValuedPlan = tuple[int, npt.NDArray[np.floating], npt.NDArray[np.floating]]
+"""Instance, Q and return along its plan."""
 WAVE = 8
 """Validation instances that share each call of the network."""
+POINTS = 12
+"""States of each plan that are kept to compare Q with the truth."""
 
 
 STEPS_APART = 0.03
@@ -33,13 +37,20 @@ class Score:
     negated_steps: int
     negated_rmse: float
     lengths: tuple[int | None, ...] = field(compare=False, default=())
+    calibration: tuple[tuple[int, float, float], ...] = field(compare=False, default=())
+    """Some states on the plans: instance, what the way to the goal costs, and -Q, what the network says it costs."""
 
     @classmethod
-    def of_plans(cls, lengths: Sequence[int | None], errors: npt.NDArray[np.floating]) -> Score:
+    def of_plans(
+        cls,
+        lengths: Sequence[int | None],
+        errors: npt.NDArray[np.floating],
+        calibration: Sequence[tuple[int, float, float]] = (),
+    ) -> Score:
         """``lengths``: per instance the length of its plan, or None; ``errors`` [n]: Q minus return along the plans."""
         found = [length for length in lengths if length is not None]
         rmse = float(np.sqrt(np.mean(np.square(errors)))) if len(errors) else 0.0
-        return cls(len(found), -sum(found), -rmse, tuple(lengths))
+        return cls(len(found), -sum(found), -rmse, tuple(lengths), tuple(calibration))
 
     @property
     def steps(self) -> int:
@@ -71,7 +82,8 @@ class Score:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Score:
         """Inverse of :meth:`to_json`."""
-        return cls(**{**data, "lengths": tuple(data["lengths"])})
+        points = tuple((int(index), float(cost), float(value)) for index, cost, value in data.get("calibration", ()))
+        return cls(**{**data, "lengths": tuple(data["lengths"]), "calibration": points})
 
 
 def validate(instances: Sequence[TrainingInstance], q_function: QFunction, config: TrainingConfig) -> Score:
@@ -91,26 +103,30 @@ def start_validation(
     """Greedy runs on all instances, smallest first, in waves; after a wave without a plan the rest is not tried."""
     lengths: list[int | None] = []
     errors: list[npt.NDArray[np.floating]] = [np.zeros(0)]
+    points: list[tuple[int, float, float]] = []
     for first in range(0, len(instances), WAVE):
-        wave, wave_errors = yield from _greedy_wave(instances[first : first + WAVE], q_function, config)
+        wave, plans = yield from _greedy_wave(instances[first : first + WAVE], q_function, config)
         lengths += wave
-        errors += wave_errors
+        for index, q, returns in plans:
+            errors.append(q - returns)
+            chosen = np.linspace(0, len(q) - 1, min(len(q), POINTS)).astype(int)
+            points += [(first + index, -float(returns[i]), -float(q[i])) for i in chosen]
         if all(length is None for length in wave):
             break
-    return Score.of_plans(lengths + [None] * (len(instances) - len(lengths)), np.concatenate(errors))
+    return Score.of_plans(lengths + [None] * (len(instances) - len(lengths)), np.concatenate(errors), points)
 
 
 def _greedy_wave(
     instances: Sequence[TrainingInstance], q_function: QFunction, config: TrainingConfig
-) -> Generator[None, None, tuple[list[int | None], list[npt.NDArray[np.floating]]]]:
-    """Plan lengths, and the errors of Q along each plan."""
+) -> Generator[None, None, tuple[list[int | None], list[ValuedPlan]]]:
+    """Plan lengths; and for each plan its instance, with Q and the return along it."""
     running = [
         Running(index, instance, _greedy_episode(instance, config), 0.0, False)
         for index, instance in enumerate(instances)
     ]
     values: list[dict[int, npt.NDArray[np.float32]]] = [{} for _ in instances]
     lengths: list[int | None] = [None] * len(instances)
-    errors = []
+    plans = []
 
     def remembering(batch: _core.EncodedBatch) -> npt.NDArray[np.float32]:
         q, first = q_function(batch), 0
@@ -127,11 +143,11 @@ def _greedy_wave(
         for item in finished:
             if item.episode.solved:
                 lengths[item.index] = item.episode.plan_length
-                errors.append(_errors(item.episode, values[item.index]))
+                plans.append((item.index, *_along_plan(item.episode, values[item.index])))
         over = {id(item) for item in finished}
         running = [item for item in running if id(item) not in over]
         yield
-    return lengths, errors
+    return lengths, plans
 
 
 def _greedy_episode(instance: TrainingInstance, config: TrainingConfig) -> _core.Episode:
@@ -140,8 +156,10 @@ def _greedy_episode(instance: TrainingInstance, config: TrainingConfig) -> _core
     return _core.Episode(instance.native, budget=budget, greedy=True, symmetry=config.symmetry, plans=instance.plans)
 
 
-def _errors(episode: _core.Episode, values: Mapping[int, npt.NDArray[np.float32]]) -> npt.NDArray[np.floating]:
+def _along_plan(
+    episode: _core.Episode, values: Mapping[int, npt.NDArray[np.float32]]
+) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.floating]]:
+    """Q and return [n] of the pairs on the plan."""
     state, action, _, _, bound, _ = episode.transitions()
     on_plan = np.flatnonzero(np.isfinite(bound))
-    q = np.array([values[int(state[i])][action[i]] for i in on_plan])
-    return np.asarray(q - bound[on_plan])
+    return np.array([values[int(state[i])][action[i]] for i in on_plan]), bound[on_plan]

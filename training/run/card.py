@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gsp_fd.common.machine import machine
 from gsp_fd.generate.variants import DESCRIPTIONS
 from gsp_fd.model_format import ModelMetadata
 from gsp_fd.task import FULL
+from gsp_fd.training.baseline import Baseline
 from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.validation import Score
 
@@ -32,6 +33,8 @@ class CardFacts:
     command: str
     decision: str = ""
     """Why the network sees the relaxed plan, or does not."""
+    baseline: Baseline = field(default_factory=Baseline)
+    """What hFF achieves on the validation instances."""
 
 
 def card_facts(facts: CardFacts) -> dict[str, str]:
@@ -49,6 +52,7 @@ def card_facts(facts: CardFacts) -> dict[str, str]:
         "Machine": "{cpu}, {cores} cores, {memory:.0f} GiB".format(memory=here["memory_mb"] / 1024, **here),
         "Validation": f"{facts.origin}: the greedy policy solves {score.covered} of {score.of} "
         f"with {score.steps} steps in all; RMSE of Q on these plans {score.rmse:.2f}",
+        "hFF": facts.baseline.sentence() if facts.baseline.steps else "not tried",
         "Goals and starts": _coverage_of_kinds(facts),
         "Never seen": ", ".join(facts.metadata.unseen) or "nothing: every relation had atoms in training",
         "Relaxed plan": facts.decision or ("seen, as asked for" if facts.metadata.relaxed_plan else "not seen"),
@@ -69,18 +73,34 @@ def _coverage_of_kinds(facts: CardFacts) -> str:
     return "; ".join(parts)
 
 
+def verdict(facts: CardFacts) -> str:
+    """What came of a run, in plain sentences."""
+    score, baseline = facts.score, facts.baseline
+    text = f"The greedy policy solves {score.covered} of {score.of} validation problems"
+    if not baseline.steps:
+        return f"{text}."
+    text += f"; {baseline.sentence()}."
+    pairs = zip(facts.validation, score.lengths, strict=True)
+    lost = [i.name for i, length in pairs if length is None and baseline.steps.get(i.name) is not None]
+    if lost:
+        shown = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
+        text += f" hFF solves {shown}, which the policy does not."
+    return text
+
+
 def card_text(facts: CardFacts) -> str:
     """The card, as Markdown."""
     pairs = list(zip(facts.validation, facts.score.lengths, strict=True))
     solved = [(instance, length) for instance, length in pairs if length is not None]
     failed = [instance for instance, length in pairs if length is None]
-    lines = [f"# Model for {facts.metadata.domain}", ""]
+    lines = [f"# Model for {facts.metadata.domain}", "", verdict(facts), ""]
     lines += _table(card_facts(facts))
     lines += ["", "## What it solves", ""]
-    lines += [f"- {instance.name}: {instance.size} objects, {length} steps" for instance, length in solved]
+    hff = facts.baseline.text
+    lines += [f"- {i.name}: {i.size} objects, {length} steps ({hff(i.name)})" for i, length in solved]
     lines += [] if solved else ["- none of the validation problems"]
     lines += ["", "## What it does not solve", ""]
-    lines += [f"- {instance.name}: {instance.size} objects" for instance in failed]
+    lines += [f"- {instance.name}: {instance.size} objects ({hff(instance.name)})" for instance in failed]
     lines += [] if failed else ["- every validation problem was solved; larger ones were not tried"]
     lines += ["", "## Command", "", "```", facts.command, "```", ""]
     return "\n".join(lines)

@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   gsp-generate blocksworld --count 100 --size 2-20 --seed 1 --out problems
-  gsp-train --domain problems/domain.pddl --train problems --out run --minutes 10
-  gsp-train --resume run --minutes 20
-  gsp-plan problems/domain.pddl problems/p99.pddl --search policy --model run/model.onnx
+  gsp-train problems/domain.pddl problems
+  gsp-train problems/domain.pddl problems --out run --minutes 20
+  gsp-train --resume run --minutes 40
+  gsp-plan problems/domain.pddl problems/p99.pddl --search policy --model run
 """
+USAGE = """\
+gsp-train DOMAIN PROBLEMS [--minutes X] [--out RUN] [OPTIONS]
+       gsp-train --resume RUN [--minutes X]"""
+OUT = "folder to create, for the model and everything about it (default: NAME-run after the domain, NAME-run-2, …)"
 VALIDATE = (
     "folder of validation problems; without it, problems up to 4 times as large as the training problems are "
     "generated for the domains of gsp-generate, and a third of the larger problems is split off for other domains"
@@ -38,22 +43,25 @@ def parser() -> argparse.ArgumentParser:
     """The command line of ``gsp-train``."""
     result = argparse.ArgumentParser(
         prog="gsp-train",
+        usage=USAGE,
         description="Train a Q-function for a domain by search and self-improvement, and write it as an ONNX model.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    add = result.add_argument
-    add("--domain", metavar="FILE", help="PDDL domain")
-    add("--train", metavar="DIR", help="folder of training problems (*.pddl)")
-    add("--validate", metavar="DIR", help=VALIDATE)
-    add("--out", metavar="RUN", type=Path, help="folder to create, for the model and everything about it")
-    add("--resume", metavar="RUN", type=Path, help="go on with a run that was interrupted, or prolong it")
+    most = result.add_argument_group("what most people need")
+    most.add_argument("files", nargs="*", metavar="DOMAIN PROBLEMS", help="domain file and folder of training problems")
+    most.add_argument("--out", metavar="RUN", type=Path, help=OUT)
+    most.add_argument("--resume", metavar="RUN", type=Path, help="go on with a run that was interrupted, or prolong it")
+    most.add_argument("--validate", metavar="DIR", help=VALIDATE)
+    add = result.add_argument_group("runs").add_argument
+    add("--domain", metavar="FILE", help="PDDL domain, as an option")
+    add("--train", metavar="DIR", help="folder of training problems (*.pddl), as an option")
     add("--config", metavar="FILE", type=Path, help="TOML file with hyper-parameters, such as RUN/config.toml")
     add("--workers", metavar="N", type=_natural, help=WORKERS)
     add("--ray-address", metavar="ADDRESS", help="Ray cluster, or auto (default: only this machine)")
     add("--seeds", metavar="K", type=_positive, help="train K times for the whole time, keep the best (default 1)")
-    add_options(result)
+    add_options(result, most)
     return result
 
 
@@ -90,15 +98,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _started(options: argparse.Namespace, command: str) -> Run:
     """A new run, with its folder."""
-    from gsp_fd.training.run.start import new_run
+    from gsp_fd.training.run.start import free_folder, new_run
 
     values, inputs = read_toml(options.config) if options.config else ({}, {})
+    _take_files(options)
     inputs |= {name: value for name in ("domain", "train", "validate", "seeds", "workers", "ray_address")
                if (value := getattr(options, name)) is not None}  # fmt: skip
-    for name in ("domain", "train", "out"):
-        if not (inputs.get(name) or getattr(options, name)):
-            raise driver_error(f"{option_of(name)} is missing (or --resume, to go on with a run)")
-    return new_run(options.out, {**values, **given_options(options)}, {**inputs, "command": command})
+    for name, what in (("domain", "a domain file"), ("train", "a folder of problems")):
+        if not inputs.get(name):
+            raise driver_error(
+                f"{what} is missing: gsp-train DOMAIN PROBLEMS ({option_of(name)}; or --resume, to go on with a run)"
+            )
+    out = options.out or free_folder(Path(inputs["domain"]))
+    return new_run(out, {**values, **given_options(options)}, {**inputs, "command": command})
+
+
+def _take_files(options: argparse.Namespace) -> None:
+    """``gsp-train DOMAIN PROBLEMS``, in any order, or only a folder with both."""
+    if len(options.files) > 2:
+        raise driver_error(f"expected a domain file and a folder of problems, found {', '.join(options.files)}")
+    for file in options.files:
+        name = "train" if Path(file).is_dir() else "domain"
+        if getattr(options, name) is not None:
+            raise driver_error(f"{file}: there is already {option_of(name)} {getattr(options, name)}")
+        setattr(options, name, file)
+    if options.files and options.train and not options.domain and (Path(options.train) / "domain.pddl").is_file():
+        options.domain = str(Path(options.train) / "domain.pddl")
 
 
 def _resumed(options: argparse.Namespace) -> Run:
@@ -108,6 +133,8 @@ def _resumed(options: argparse.Namespace) -> Run:
     given = given_options(options)
     fixed = [name for name in given if name not in RESUMABLE]
     fixed += [name for name in ("domain", "train", "validate", "out", "config", "seeds") if getattr(options, name)]
+    if options.files:
+        raise driver_error(f"{options.files[0]} cannot change when a run is resumed: --resume RUN --minutes X")
     if fixed:
         raise driver_error(f"{option_of(fixed[0])} cannot change when a run is resumed; start a new one with --out")
     changes = {name: value for name in ("workers", "ray_address") if (value := getattr(options, name)) is not None}

@@ -66,6 +66,11 @@ class RunFolder:
         return self.path / "status.json"
 
     @property
+    def baseline(self) -> Path:
+        """What hFF achieves on the validation instances."""
+        return self.path / "hff.json"
+
+    @property
     def validation(self) -> Path:
         """Generated validation instances."""
         return self.path / "validation"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import math
+import os
 import shlex
 import signal
 import sys
@@ -21,6 +23,7 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.export.writer import export_model, model_bytes
 from gsp_fd.inference import backend_of
+from gsp_fd.training.baseline import Baseline, measure
 from gsp_fd.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.instance_sets import InstanceSets, load_sets
@@ -29,14 +32,16 @@ from gsp_fd.training.learning.trainer import Trainer
 from gsp_fd.training.learning.validation import Score
 from gsp_fd.training.learning.workers import Fleet
 from gsp_fd.training.network import RelationalNetwork
-from gsp_fd.training.progress import CsvFile, Table, Watcher, Watchers, event_files, read_rows
-from gsp_fd.training.run.card import CardFacts, card_facts, card_text
+from gsp_fd.training.progress import CsvFile, Row, Table, Watcher, Watchers, event_files, explanation, read_rows
+from gsp_fd.training.run.card import CardFacts, card_text, verdict
 from gsp_fd.training.run.folder import RunFolder
 from gsp_fd.training.run.report import report_html
 from gsp_fd.training.run.settings import RunInputs, to_toml
 
 TRIAL_SHARE = 0.2
 """Of the time of a run, for each trial with and without the relaxed plan; the chosen one goes on."""
+BASELINE_SECONDS, BASELINE_SHARE = 30.0, 0.1
+"""CPU time to measure hFF on the validation instances: at most this, and this share of the time of a run."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as in a shell."""
 
@@ -50,6 +55,7 @@ class FolderStore:
     config: TrainingConfig
     inputs: RunInputs
     message: Callable[[str], None]
+    baseline: Baseline
     facts: CardFacts | None = None
 
     def save(self, checkpoint: Checkpoint) -> None:
@@ -83,6 +89,7 @@ class FolderStore:
             seed=self.config.seed,
             command=self.inputs.command,
             decision=self.inputs.decision,
+            baseline=self.baseline,
         )
 
 
@@ -95,6 +102,8 @@ class Session:
     inputs: RunInputs
     interrupted: bool = False
     _trainer: Trainer | None = field(default=None, repr=False)
+    _explained: bool = False
+    _verdict: str = ""
 
     def run(self) -> int:
         """Trains whatever is left to train; returns the exit code."""
@@ -148,7 +157,7 @@ class Session:
         sets = load_sets(Path(inputs.domain), Path(inputs.train), validation, judged, self.folder.validation)
         fleet = self._fleet(sets, config) if inputs.workers else None
         watchers = Watchers([Table()])
-        store = FolderStore(folder, sets, config, inputs, watchers.message)
+        store = FolderStore(folder, sets, config, inputs, watchers.message, self._baseline(sets))
 
         def freeze(network: RelationalNetwork) -> QFunction:
             """As the planner evaluates it: large states are faster in native code."""
@@ -162,6 +171,7 @@ class Session:
                 f"{sets.metadata.domain}, seed {config.seed}: {len(sets.training)} training problems; validation on "
                 f"{sets.origin}; {min(minutes, config.minutes):g} minutes{_trial(config, minutes)}"
             )
+            self._explain(watchers, store.baseline)
             folder.write_status({"state": "running", "minutes": trainer.elapsed / 60})
             trainer.run(minutes)
         except BaseException as error:
@@ -175,6 +185,22 @@ class Session:
             if fleet is not None:
                 fleet.close()
         self._finish(folder, trainer, store)
+
+    def _baseline(self, sets: InstanceSets) -> Baseline:
+        """What hFF achieves, measured once for a run."""
+        known = None
+        with suppress(OSError, ValueError):
+            known = Baseline(json.loads(self.folder.baseline.read_text()))
+        seconds = min(BASELINE_SECONDS, 60 * BASELINE_SHARE * self.config.minutes)
+        measured = measure(sets.validation, seconds, known)
+        write_atomically(self.folder.baseline, (json.dumps(measured.steps) + "\n").encode())
+        return measured
+
+    def _explain(self, watchers: Watchers, baseline: Baseline) -> None:
+        """Once in a session: what there is to beat, and how the table is read."""
+        if not self._explained:
+            watchers.message(f"to beat: {baseline.sentence()}\n{explanation()}")
+        self._explained = True
 
     def _fleet(self, sets: InstanceSets, config: TrainingConfig) -> Fleet:
         tasks = (sets.training_tasks, sets.validation_tasks)
@@ -198,9 +224,9 @@ class Session:
         folder.write_status({"state": state, "minutes": trainer.elapsed / 60, "seed": store.config.seed, "best": best})
         if store.facts is not None:
             write_atomically(folder.card, card_text(store.facts).encode())
-            title = f"Training of {store.facts.metadata.domain}"
-            text = report_html(title, card_facts(store.facts), read_rows(folder.progress), self.inputs.command)
-            write_atomically(folder.report, text.encode())
+            rows = read_rows(folder.progress)
+            write_atomically(folder.report, report_html(store.facts, rows).encode())
+            self._verdict = f"{verdict(store.facts)} {outlook(rows, store.facts.score)}".strip()
 
     def _keep_best_seed(self, seeds: Sequence[int]) -> None:
         scores = {}
@@ -220,10 +246,17 @@ class Session:
         print(f"seeds: {listed}; the best is {chosen}", flush=True)
 
     def _say_goodbye(self) -> None:
+        """What came of it, and the next command to type."""
+        run, minutes = shlex.quote(str(self.folder.path)), self.config.minutes
+        print(self._verdict or f"this run had its {minutes:g} minutes before", flush=True)
         if self.folder.model.is_file():
             print(f"model: {self.folder.model} (card: {self.folder.card}, report: {self.folder.report})", flush=True)
+            domain = shlex.quote(os.path.relpath(self.inputs.domain))
+            print(f"plan with it: gsp-plan {domain} PROBLEM --heuristic gsp --search policy --model {run}", flush=True)
         if self.interrupted:
-            print(f"interrupted; go on with: gsp-train --resume {shlex.quote(str(self.folder.path))}", flush=True)
+            print(f"interrupted; go on with: gsp-train --resume {run}", flush=True)
+        else:
+            print(f"prolong it: gsp-train --resume {run} --minutes {2 * minutes:g}", flush=True)
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -242,6 +275,18 @@ class Session:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+
+def outlook(rows: Sequence[Row], score: Score) -> str:
+    """Whether more time may help."""
+    validated = [row for row in rows if row.validated]
+    if not validated or score.covered == score.of:
+        return ""
+    best = max(row.validation_covered for row in validated)
+    reached = next(row.minutes for row in validated if row.validation_covered == best)
+    if reached > validated[-1].minutes * 2 / 3:
+        return f"It was still getting better (at minute {reached:.1f}): more minutes may help."
+    return f"It has not got better since minute {reached:.1f}: other problems may help more than more time."
 
 
 def relaxed_plan_decision(scores: Mapping[str, Score]) -> tuple[str, str]:

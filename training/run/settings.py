@@ -45,23 +45,40 @@ def option_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+GROUPS = {
+    "d": "network",
+    "wastar_weights": "search",
+    "pool_weights": "which problems",
+    "learning_rate": "learning",
+    "dead_end_supervision": "ablations of the paper",
+    "minutes": "pace of a run",
+}
+"""The first hyper-parameter of each group of options."""
+FOR_MOST = "minutes"
+"""The hyper-parameter that stands with the options that most people need."""
+
+
+def add_options(parser: argparse.ArgumentParser, for_most: argparse._ArgumentGroup | None = None) -> None:
     """One option per hyper-parameter; what is not given on the command line stays out of the namespace."""
-    group = parser.add_argument_group("hyper-parameters (defaults in brackets, the paper's values in parentheses)")
     docs, defaults = documented(TrainingConfig), {field.name: field.default for field in fields(TrainingConfig)}
+    note = "defaults in brackets, the paper's values in parentheses"
+    group: Any = parser
     for name, kind in TrainingConfig.types().items():
+        if name in GROUPS:
+            group = parser.add_argument_group(f"hyper-parameters: {GROUPS[name]} ({note})")
+        place = for_most if name == FOR_MOST and for_most is not None else group
         shown = " ".join(map(_plain, default)) if isinstance(default := defaults[name], tuple) else _plain(default)
         help_text = f"{docs[name]} [{shown}]".replace("%", "%%")
         common: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": help_text}
         if kind is bool:
-            group.add_argument(option_of(name), action=argparse.BooleanOptionalAction, **common)
+            place.add_argument(option_of(name), action=argparse.BooleanOptionalAction, **common)
         elif get_origin(kind) is tuple:
             items = get_args(kind)
             count: int | str = "+" if Ellipsis in items else len(items)
-            group.add_argument(option_of(name), type=items[0], nargs=count, metavar="X", **common)
+            place.add_argument(option_of(name), type=items[0], nargs=count, metavar="X", **common)
         else:
             metavar = {int: "N", float: "X", str: "NAME"}[kind]
-            group.add_argument(option_of(name), type=kind, metavar=metavar, **common)
+            place.add_argument(option_of(name), type=kind, metavar=metavar, **common)
 
 
 def given_options(options: argparse.Namespace) -> dict[str, Any]:

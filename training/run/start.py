@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,15 @@ def resumed_run(path: Path, given: Mapping[str, Any], changes: Mapping[str, Any]
     _check_inputs(inputs, config)
     write_atomically(folder.config, to_toml(config, inputs).encode())
     return folder, config, inputs
+
+
+def free_folder(domain: Path) -> Path:
+    """Where a run goes that was given no folder: named after the domain, and not there yet."""
+    from gsp_fd.pddl import read_domain
+
+    name = re.sub(r"[^\w.-]", "_", read_domain(domain).name).lstrip(".") or "domain"
+    folders = (Path(f"{name}-run{'' if number == 1 else f'-{number}'}") for number in count(1))
+    return next(folder for folder in folders if not folder.exists())
 
 
 def default_workers() -> int:
