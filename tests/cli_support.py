@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import tasks
 
+from gsp_fd import _core
 from gsp_fd.common import processes
 
 COURIER = {"domain.pddl": tasks.COURIER_DOMAIN, "problem.pddl": tasks.COURIER}
@@ -23,6 +24,12 @@ UNSOLVABLE = {
 }
 ENDLESS = {"domain.pddl": tasks.LAMPS_DOMAIN, "problem.pddl": tasks.lamps(60)}
 """More states than any blind search can visit."""
+
+
+def astar(space: _core.StateSpace, heuristic: _core.Heuristic) -> _core.SearchResult:
+    """A* in this process."""
+    keys = [_core.sum([_core.g(), heuristic]), heuristic]
+    return _core.search(space, _core.TieBreakingOpenList(keys), reopen_closed=True)
 
 
 def write_files(folder: Path, files: dict[str, str]) -> Path:

@@ -191,12 +191,11 @@ class _Converter:
             return strata(self.form.rules)
         except NotStratifiedError as error:
             names = list(self.form.predicates)
-            derived = {rule.predicate: rule.line for rule in reversed(self.domain.derived)}
-            name = names[error.predicate]
-            line = derived.get(name, self.domain.derived[0].line)
-            shown = f"derived predicate '{name}'" if name in derived else "a derived predicate"
-            reason = f"{shown} depends on its own negation"
-            raise _OutsideError(NotLifted(reason, line, self.domain.file)) from None
+            circle = {names[predicate] for predicate in error.predicates}
+            # Auxiliary predicates alone are no circle: they stand for parts of conditions.
+            rule = next(rule for rule in self.domain.derived if rule.predicate in circle)
+            reason = f"derived predicate '{rule.predicate}' depends on its own negation"
+            raise _OutsideError(NotLifted(reason, rule.line, self.domain.file)) from None
 
     # -- names to indices
 
