@@ -36,9 +36,7 @@ def stacking(size: int, rng: Random) -> str:
 
 def _towers(blocks: list[str], rng: Random) -> list[tuple[str, str | None]]:
     shuffled = rng.sample(blocks, len(blocks))
-    return [
-        (x, None if i == 0 or rng.random() < 0.3 else shuffled[i - 1]) for i, x in enumerate(shuffled)
-    ]
+    return [(x, None if i == 0 or rng.random() < 0.3 else shuffled[i - 1]) for i, x in enumerate(shuffled)]
 
 
 def _problem(domain: str, size: int, objects: str, init: Iterable[str], goal: str) -> str:

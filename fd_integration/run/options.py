@@ -18,6 +18,7 @@ from gsp_fd.fd_integration.run.limits import Limits
 
 DEFAULT_SAS_FILE = "output.sas"
 DEFAULT_PLAN_FILE = "sas_plan"
+TERMINAL = "-"
 
 SELECTORS = ("--if-unit-cost", "--if-non-unit-cost", "--always")
 SEARCH_TOKENS = ("--search", "--evaluator", "--heuristic", "--landmarks", *SELECTORS)
@@ -63,6 +64,8 @@ class Options:
     sas_file: str | None = None
 
     compare: str | None = None
+    show: str | None = None
+    """Where the plan is drawn: a file, or the terminal."""
 
     weight: float | None = None
     max_expansions: int | None = None
@@ -114,13 +117,17 @@ class Options:
 
 @dataclass(frozen=True)
 class Option:
-    """A row of the table. ``parse`` raises ValueError with the reason; flags have none."""
+    """A row of the table. ``parse`` raises ValueError with the reason; flags have none.
+
+    ``optional``: what the value ends with that may follow the option, or stay away (then it is ``TERMINAL``).
+    """
 
     names: tuple[str, ...]
     target: str
     help: str
     metavar: str = ""
     parse: Callable[[str], Any] | None = None
+    optional: str = ""
 
 
 def _number(minimum: int) -> Callable[[str], int]:
@@ -156,6 +163,12 @@ def _choice(*values: str) -> Callable[[str], str]:
 def _text(text: str) -> str:
     if not text:
         raise ValueError("must not be empty")
+    return text
+
+
+def _page(text: str) -> str:
+    if text != TERMINAL and not text.endswith(".html"):
+        raise ValueError(f"'{text}' does not end with .html")
     return text
 
 
@@ -238,6 +251,14 @@ GROUPS: dict[str, list[Option]] = {
             "debug (shows the options as understood), info or warning",
             "LEVEL",
             _choice("debug", "info", "warning"),
+        ),
+        Option(
+            ("--show",),
+            "show",
+            "draw the plan of a grid puzzle in the terminal, or as a page in FILE.html",
+            "[FILE.html]",
+            _page,
+            optional=".html",
         ),
         Option(("--validate",), "validate", "run VAL as well, where it is on the PATH"),
     ],
@@ -368,10 +389,13 @@ class _CommandLine:
                 raise driver_error(f"{name} takes no value")
             setattr(self.options, option.target, True)
             return
-        if not separator:
-            if self.position == len(self.arguments):
+        following = self.arguments[self.position : self.position + 1]
+        if not separator and option.optional and not any(text.endswith(option.optional) for text in following):
+            value = TERMINAL
+        elif not separator:
+            if not following:
                 raise driver_error(f"{name} needs a value ({option.metavar})")
-            value = self.arguments[self.position]
+            value = following[0]
             self.position += 1
         try:
             parsed = option.parse(value)
