@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -191,7 +192,7 @@ class Witness(Drawing):
             yield (2 * row + 1, 2 * column + 1), Tile(f"colour-{int(number or 0) % 8}", number)
         for row, column in self.goal_places("tip"):
             yield (2 * row, 2 * column), Tile("node-goal")
-        for start, end in zip(line, line[1:], strict=False):
+        for start, end in itertools.pairwise(line):
             yield (start[0] + end[0], start[1] + end[1]), Tile("line")
             yield (2 * start[0], 2 * start[1]), Tile("line")
         yield (2 * line[-1][0], 2 * line[-1][1]), Tile("tip")

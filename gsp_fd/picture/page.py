@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 from collections.abc import Iterator
 from importlib import resources
 from string import Template
@@ -48,6 +49,6 @@ def _data(film: Film) -> dict[str, Any]:
         frames.append([tiles.setdefault((tile.kind, tile.text), len(tiles)) for tile in frame])
     steps = [
         [[cell, new] for cell, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
-        for before, after in zip(frames, frames[1:], strict=False)
+        for before, after in itertools.pairwise(frames)
     ]
     return {"tiles": list(tiles), "first": frames[0], "steps": steps, "actions": film.actions}
