@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from string import Template
 from typing import Any
 
+from gsp_fd.common.pages import content_policy, script_data
 from gsp_fd.compare import page_tables
 from gsp_fd.compare.comparison import Comparison, natural_order, split_order, status_order
 from gsp_fd.compare.page_tables import SHAPES
@@ -21,15 +19,14 @@ def render(comparison: Comparison) -> str:
     """The page of a comparison."""
     style, script = _file("page.css"), _file("plot.js") + _file("page.js")
     return Template(_file("page.html")).substitute(
-        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
-        "base-uri 'none'; form-action 'none'",
+        policy=content_policy(style, script),
         title=html.escape(page_tables.title(comparison)),
         lead=page_tables.lead(comparison),
         coverage=page_tables.coverage(comparison),
         outcomes=page_tables.outcomes(comparison),
         quality=page_tables.quality(comparison),
         setup=page_tables.setup(comparison),
-        data=_script_safe(json.dumps(_data(comparison), separators=(",", ":"), ensure_ascii=False, allow_nan=False)),
+        data=script_data(_data(comparison)),
         style=style,
         script=script,
     )
@@ -37,16 +34,6 @@ def render(comparison: Comparison) -> str:
 
 def _file(name: str) -> str:
     return resources.files("gsp_fd.compare").joinpath(name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    """The policy's name of an inline style or script, so that no other one runs, whatever the records contain."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _script_safe(text: str) -> str:
-    """JSON that cannot end the element it stands in."""
-    return text.replace("<", "\\u003c")
 
 
 def _data(comparison: Comparison) -> dict[str, Any]:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from signal import SIGINT
+from typing import TYPE_CHECKING
 
-from gsp_fd.common.errors import InputError
+from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.fd_integration.run.components import Components, Inputs, choose_inputs
 from gsp_fd.fd_integration.run.configuration import check_combinations, configurations
 from gsp_fd.fd_integration.run.interrupts import InterruptionError, Interrupts
 from gsp_fd.fd_integration.run.limits import planner_time
 from gsp_fd.fd_integration.run.log import Log, peak_memory_kb
-from gsp_fd.fd_integration.run.options import Options, parse_command_line
+from gsp_fd.fd_integration.run.options import TERMINAL, Options, parse_command_line
 from gsp_fd.fd_integration.run.plans import PlanFiles
 from gsp_fd.fd_integration.run.search import InvalidPlanError
+
+if TYPE_CHECKING:
+    from gsp_fd.task import Task
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -112,6 +117,8 @@ class Planner:
         components = Components(options, inputs, searches, plans, self.log, self.interrupts)
         with self.interrupts:
             code = self.run_components(components, inputs)
+            if options.show is not None and code in PLAN_FOUND and plans.written:
+                show(components.task, plans.written[-1], options.show, self.log)
         self.log.info(f"Planner time: {planner_time():.2f}s")
         return code
 
@@ -165,6 +172,30 @@ class Planner:
             reason = "time"
         self.log.line(f"{'Time' if reason == 'time' else 'Memory'} limit has been reached.")
         return FAILURES[name][reason]
+
+
+def show(task: Task | None, plan: Path, where: str, log: Log) -> None:
+    """Draws a plan that was found; a line says so if there is no picture of it."""
+    from gsp_fd.common.files import write_atomically
+    from gsp_fd.picture import film
+    from gsp_fd.picture.page import render
+    from gsp_fd.picture.terminal import play
+    from gsp_fd.validate import parse_plan
+
+    actions = parse_plan(plan.read_text(encoding="utf-8"), str(plan))
+    drawn = film(task.domain, task.problem, actions) if task and task.domain and task.problem else None
+    if drawn is None:
+        log.line(
+            "No picture: --show draws PDDL problems of Sokoban, visitall, floortile and the puzzles of gsp-generate."
+        )
+    elif where == TERMINAL:
+        play(drawn, sys.stdout)
+    else:
+        try:
+            write_atomically(where, render(drawn).encode())
+        except OSError as error:
+            raise driver_error(f"cannot write the picture: {error.strerror}", where) from None
+        log.line(f"Picture: {where}")
 
 
 PLAN_FOUND = (0, 1, 2, 3)

@@ -37,6 +37,7 @@ EXAMPLES = (
         "--validate --overall-time-limit 30m --overall-memory-limit 3584M domain.pddl problem.pddl "
         "--search 'eager_greedy([ff()])'",
     ),
+    ("Draw the plan of a puzzle as a page", "domain.pddl problem.pddl --heuristic hff --show plan.html"),
     ("Compare heuristics on one problem", "domain.pddl problem.pddl --compare gsp,hff,hmax --time-limit 1m"),
     (
         "Explain a plan: what the model and hFF say about every step",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
@@ -97,7 +98,7 @@ def play_witness(text: str) -> int | None:
                 yield (*path, to)
 
     def parted(path) -> bool:  # type: ignore[no-untyped-def]
-        crossed = {(a + b) / 2 for a, b in zip(path, path[1:], strict=False)}
+        crossed = {(a + b) / 2 for a, b in itertools.pairwise(path)}
         for cell, colour in colours.items():
             region, queue = {cell}, [cell]
             for here in queue:

@@ -19,6 +19,7 @@ from gsp_fd.fd_integration.run.limits import Limits
 
 DEFAULT_SAS_FILE = "output.sas"
 DEFAULT_PLAN_FILE = "sas_plan"
+TERMINAL = "-"
 
 SELECTORS = ("--if-unit-cost", "--if-non-unit-cost", "--always")
 SEARCH_TOKENS = ("--search", "--evaluator", "--heuristic", "--landmarks", *SELECTORS)
@@ -65,6 +66,8 @@ class Options:
 
     compare: str | None = None
     explain: str | None = None
+    show: str | None = None
+    """Where the plan is drawn: a file, or the terminal."""
 
     weight: float | None = None
     max_expansions: int | None = None
@@ -179,6 +182,12 @@ def _text(text: str) -> str:
     return text
 
 
+def _page(text: str) -> str:
+    if text != TERMINAL and not text.endswith(".html"):
+        raise ValueError(f"'{text}' does not end with .html")
+    return text
+
+
 def _limit_options() -> list[Option]:
     rows = [
         Option(("--time-limit", "--overall-time-limit"), "overall_time", "for the whole run", "TIME", parse_time),
@@ -273,6 +282,14 @@ GROUPS: dict[str, list[Option]] = {
             "explain the plan step by step: Q of the best actions, h of GSP and hFF; in the log and as a page",
             "FILE.html",
             _text,
+        ),
+        Option(
+            ("--show",),
+            "show",
+            "draw the plan of a grid puzzle in the terminal, or as a page in FILE.html",
+            "[FILE.html]",
+            _page,
+            bare=TERMINAL,
         ),
         Option(("--validate",), "validate", "run VAL as well, where it is on the PATH"),
     ],

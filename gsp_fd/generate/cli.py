@@ -49,9 +49,7 @@ def _write_random(options: argparse.Namespace) -> str:
     count = options.count or RANDOM_PROBLEMS
     for size in sizes:
         check_size(options.domain, size)
-    write_set(
-        options.domain, count, sizes, options.seed, options.distribution, options.out, force=options.force
-    )
+    write_set(options.domain, count, sizes, options.seed, options.distribution, options.out, force=options.force)
     return f"{count} problems of sizes {sizes[0]}-{sizes[1]}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -155,7 +156,7 @@ def _line(nodes: list[Cell], start: Cell, goal: Cell, rng: Random) -> list[Cell]
 
 def _regions(cells: list[Cell], line: list[Cell]) -> list[list[Cell]]:
     """The cells of every region that the line leaves."""
-    closed = {frozenset(sides(*step)) for step in zip(line, line[1:], strict=False)}
+    closed = {frozenset(sides(*step)) for step in itertools.pairwise(line)}
     ways: dict[Cell, list[Cell]] = {cell: [] for cell in cells}
     for one, other in adjacent_pairs(cells):
         if frozenset((one, other)) not in closed:

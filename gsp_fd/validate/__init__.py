@@ -5,6 +5,14 @@ Outside this folder use the names below.
 
 from __future__ import annotations
 
-from gsp_fd.validate.plans import Validation, format_plan, parse_plan, validate_plan, validate_sas_plan
+from gsp_fd.validate.plans import (
+    State,
+    Validation,
+    format_plan,
+    parse_plan,
+    plan_states,
+    validate_plan,
+    validate_sas_plan,
+)
 
-__all__ = ["Validation", "format_plan", "parse_plan", "validate_plan", "validate_sas_plan"]
+__all__ = ["State", "Validation", "format_plan", "parse_plan", "plan_states", "validate_plan", "validate_sas_plan"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.pddl.ast import Action, And, Atom, Condition, Domain, Equality, FunctionTerm, Not, Problem
 from gsp_fd.validate.sas import read_sas, run_sas
-from gsp_fd.validate.semantics import Change, Compiler, GroundAtom, Test, World
+from gsp_fd.validate.semantics import Change, Compiler, GroundAtom, Objects, Test, World
+
+State = dict[str, set[Objects]]
+"""The true atoms, derived ones left out: the objects of each predicate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,16 @@ def validate_plan(domain: Domain, problem: Problem, actions: Sequence[str]) -> V
         raise InputError(message, domain.file) from None
 
 
+def plan_states(domain: Domain, problem: Problem, actions: Sequence[str]) -> Iterator[State]:
+    """The states of a plan, from the initial one to the last, or to the one whose action is not applicable."""
+    validator = _Validator(domain, problem)
+    yield validator.state()
+    for action in actions:
+        if isinstance(validator.step(action), str):
+            return
+        yield validator.state()
+
+
 @dataclass(frozen=True, slots=True)
 class _CompiledAction:
     action: Action
@@ -88,22 +101,29 @@ class _Validator:
     def run(self, actions: Sequence[str]) -> Validation:
         cost = 0
         for step, action in enumerate(actions):
-            name, *arguments = action.split()
-            shown = f"step {step + 1}, ({action})"
-            reason = "there is no such action"
-            for candidate in self._actions(name):
-                outcome = self._apply(candidate, arguments)
-                if isinstance(outcome, int):
-                    cost += outcome
-                    break
-                reason = outcome
-            else:
-                return Validation(False, cost, f"{shown}: {reason}", step)
+            outcome = self.step(action)
+            if isinstance(outcome, str):
+                return Validation(False, cost, f"step {step + 1}, ({action}): {outcome}", step)
+            cost += outcome
         compiler = Compiler(self.world)
         if not compiler.condition(self.problem.goal)(compiler.environment):
             missing = self._culprit(self.problem.goal, Compiler(self.world), [])
             return Validation(False, cost, f"after the last step the goal {missing} does not hold")
         return Validation(True, cost)
+
+    def state(self) -> State:
+        """The present state."""
+        return {predicate: set(atoms) for predicate, atoms in self.world.atoms.items()}
+
+    def step(self, action: str) -> int | str:
+        """Applies an action to the state and returns its cost, or the reason why it is not applicable."""
+        name, *arguments = action.split()
+        outcome: int | str = "there is no such action"
+        for candidate in self._actions(name):
+            outcome = self._apply(candidate, arguments)
+            if isinstance(outcome, int):
+                break
+        return outcome
 
     def _actions(self, name: str) -> list[_CompiledAction]:
         if name not in self.compiled:
