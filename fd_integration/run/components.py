@@ -207,7 +207,7 @@ class Components:
         search = self.searches[0]
         if not search.learned or self.task is None or self.task.lifted is None:
             return search.text
-        from gsp_fd.model import find_model
+        from gsp_fd.model_library import find_model
 
         try:
             return filled(search.text, {"model": str(find_model("auto", self.task.lifted))})
