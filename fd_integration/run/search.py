@@ -20,7 +20,7 @@ from gsp_fd.fd_integration.run.log import Log, Statistics, plan_lines, search_st
 from gsp_fd.fd_integration.run.options import IMPROVE_SLICE
 from gsp_fd.fd_integration.run.plans import PlanFiles
 
-IMPROVE_AT_LEAST = 10.0
+IMPROVE_AT_LEAST = 5.0
 """CPU seconds for which a plan is improved by default where no limit says how much time there is."""
 
 LAST_RESORT_SECONDS = 1.0
