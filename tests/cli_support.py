@@ -26,10 +26,10 @@ ENDLESS = {"domain.pddl": tasks.LAMPS_DOMAIN, "problem.pddl": tasks.lamps(60)}
 """More states than any blind search can visit."""
 
 
-def astar(space: _core.StateSpace, heuristic: _core.Heuristic) -> _core.SearchResult:
+def astar(space: _core.StateSpace, heuristic: _core.Heuristic, max_expansions: int | None = None) -> _core.SearchResult:
     """A* in this process."""
     keys = [_core.sum([_core.g(), heuristic]), heuristic]
-    return _core.search(space, _core.TieBreakingOpenList(keys), reopen_closed=True)
+    return _core.search(space, _core.TieBreakingOpenList(keys), reopen_closed=True, max_expansions=max_expansions)
 
 
 def write_files(folder: Path, files: dict[str, str]) -> Path:
