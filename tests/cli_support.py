@@ -18,6 +18,7 @@ from gsp_fd.common import processes
 COURIER = {"domain.pddl": tasks.COURIER_DOMAIN, "problem.pddl": tasks.COURIER}
 TOWER = {"domain.pddl": tasks.TOWER_DOMAIN, "problem.pddl": tasks.TOWER}
 HOUSE = {"domain.pddl": tasks.HOUSE_DOMAIN, "problem.pddl": tasks.HOUSE}
+GAME = {"domain.pddl": tasks.GAME_DOMAIN, "problem.pddl": tasks.GAME}
 UNSOLVABLE = {
     "domain.pddl": tasks.TOWER_DOMAIN,
     "problem.pddl": tasks.TOWER.replace("(on b c)", "(on b a)").replace("(on c d)", "(on c a)"),
