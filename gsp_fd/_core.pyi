@@ -225,7 +225,7 @@ class Heuristic(Evaluator):
         The value of a state and the operators of the relaxed plan behind it as (schema, objects...).
         """
 
-def heuristic(kind: str, task: GroundTask | LiftedTask, cost_type: str = 'normal', name: str | None = None, max_time: float | None = None, max_memory_kb: int | None = None, progress: object | None = None) -> Heuristic:
+def heuristic(kind: str, task: GroundTask | LiftedTask, cost_type: str = 'normal', name: str | None = None, max_time: float | None = None, max_memory_kb: int | None = None, progress: object | None = None, axioms: str = 'approximate_negative_cycles') -> Heuristic:
     """
     A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises Stopped at a limit.
     """

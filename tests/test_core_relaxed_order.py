@@ -39,7 +39,11 @@ def assert_same(ground: _core.GroundTask, native: _core.LiftedTask | None, steps
     """Along a random walk, in the ground space and, where there is one, in the lifted space."""
     sas = sas_reference.read(ground.to_sas())
     references = [Relaxation(sas, cost_type) for cost_type in cost_types]
-    heuristics = [[_core.heuristic(kind, ground, c) for kind in ("hmax", "add", "ff")] for c in cost_types]
+    axioms = "approximate_negative"
+    heuristics = [
+        [_core.heuristic(kind, ground, cost_type, axioms=axioms) for kind in ("hmax", "add", "ff")]
+        for cost_type in cost_types
+    ]
     space = _core.GroundSpace(ground)
     lifted = _core.LiftedSpace(native) if native else None
     rng = random.Random(3)

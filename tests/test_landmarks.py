@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tempfile
 from pathlib import Path
 
@@ -84,6 +85,25 @@ def test_conformance_pairs(benchmarks: Path, tmp_path: Path) -> None:
     assert len(folders) == 37
     for folder in folders:
         assert_same_graph(tmp_path, translated(tmp_path, folder / "domain.pddl", folder / "problem.pddl"))
+
+
+@fewer
+@given(sas_tasks())
+def test_negated_axioms_in_relaxations(task: SasTask) -> None:
+    """hmax and hadd of the initial state where negated derived facts have axioms of their own."""
+    assume(task.goal and task.axioms and all(operator.effects for operator in task.operators))
+    sas = sas_reference.write(task)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "output.sas").write_bytes(sas)
+        search = "eager(alt([single(hmax()), single(add())]), bound=0)"
+        log = cli_support.fast_downward_search(folder, "--search", search).stdout
+    theirs = dict(re.findall(r"Initial heuristic value for (\w+): (\w+)", log))
+    ground = _core.GroundTask.from_sas(sas)
+    assert "hmax" in theirs
+    for kind, expected in theirs.items():  # hadd only where hmax is finite
+        value = _core.heuristic(kind, ground).along(_core.GroundSpace(ground), [])[0]
+        assert value == float(expected), (kind, log)
 
 
 # -- landmark_sum

@@ -206,7 +206,7 @@ ALGORITHMS = (
         "Optimal with an admissible evaluator. Ties on f are broken by h; closed states are reopened.",
         _astar,
         Parameter("eval", EVALUATOR, None, "evaluator for h"),
-        Parameter("lazy_evaluator", EVALUATOR, NONE, "accepted; no evaluator here depends on the path"),
+        Parameter("lazy_evaluator", EVALUATOR, NONE, "accepted; states are not evaluated again"),
         _PRUNING,
     ),
     algorithm(

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 UNLIMITED_SECONDS = 1800.0
 """What shares of the time are shares of where there is no limit: the time that planners have in competitions."""
 
+DEFAULT_AXIOMS = "approximate_negative_cycles"
+"""How heuristics see negated derived facts, where nobody says another way."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSpec:
@@ -88,7 +91,7 @@ class Context:
     _built: dict[tuple[int, str], tuple[Component, Any]] = field(default_factory=dict)
     _loaded: dict[tuple[str, str, int], Model] = field(default_factory=dict)
     """Models, for all searches of the run: what a network remembers of states serves the next search too."""
-    _beside_learned: dict[tuple[str, str, str], _core.Heuristic] = field(default_factory=dict)
+    _beside_learned: dict[tuple[str, ...], _core.Heuristic] = field(default_factory=dict)
     _landmarks: dict[tuple[object, ...], _core.Landmarks | None] = field(default_factory=dict)
     """By the options that they were found with; shared by all searches on the task."""
 
@@ -138,26 +141,26 @@ class Context:
         self.models.append(self._loaded[key])
         return self._loaded[key]
 
-    def heuristic(self, kind: str, name: str) -> _core.Heuristic:
+    def heuristic(self, kind: str, name: str, axioms: str = DEFAULT_AXIOMS) -> _core.Heuristic:
         """A heuristic of the native core under the cost type of this context; LimitReached if it takes too much.
 
         Beside learned heuristics there is one of each kind, so that states are explored once for its values and for the
         relaxed plans that the network sees.
         """
         if not self.on_lifted:
-            return self._new_heuristic(kind, name)
-        key = (kind, name, self.cost_type)
+            return self._new_heuristic(kind, name, axioms)
+        key = (kind, name, axioms, self.cost_type)
         if key not in self._beside_learned:
-            self._beside_learned[key] = self._new_heuristic(kind, name)
+            self._beside_learned[key] = self._new_heuristic(kind, name, axioms)
         return self._beside_learned[key]
 
     def relaxed_plans(self) -> _core.Heuristic:
         """What knows the relaxed plans that models see, at the real costs as in training."""
         return replace(self, cost_type="normal").heuristic("ff", "ff")
 
-    def _new_heuristic(self, kind: str, name: str) -> _core.Heuristic:
+    def _new_heuristic(self, kind: str, name: str, axioms: str) -> _core.Heuristic:
         if self.ground is not None:
-            return _core.heuristic(kind, self.ground, self.cost_type, name)
+            return _core.heuristic(kind, self.ground, self.cost_type, name, axioms=axioms)
         return self.task.heuristic(kind, self.cost_type, name, *([self.limits()] if self.limits else []))
 
     def landmarks(self, log: Callable[[str], None], **options: Any) -> _core.Landmarks | None:

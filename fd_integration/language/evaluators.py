@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gsp_fd import _core
-from gsp_fd.fd_integration.language.context import Context
+from gsp_fd.fd_integration.language.context import DEFAULT_AXIOMS, Context
 from gsp_fd.fd_integration.language.features import (
     BOOL,
     EVALUATOR,
@@ -39,8 +39,8 @@ VERBOSITY = EnumType(
 AXIOMS = EnumType(
     {
         "approximate_negative": "negated derived facts are free",
-        "approximate_negative_cycles": "for landmarks, free only where derived facts depend on each other in a circle; "
-        "for the other heuristics, the same as approximate_negative",
+        "approximate_negative_cycles": "negated axioms tell when they hold; free where derived facts depend on each "
+        "other in a circle",
     }
 )
 EVALUATORS = ListType(EVALUATOR, nonempty=True)
@@ -54,7 +54,7 @@ def labels(name: str) -> tuple[Parameter, ...]:
     )
 
 
-AXIOMS_PARAMETER = Parameter("axioms", AXIOMS, "approximate_negative_cycles", "negated derived facts")
+AXIOMS_PARAMETER = Parameter("axioms", AXIOMS, DEFAULT_AXIOMS, "negated derived facts")
 
 
 def heuristic_parameters(name: str, before_transform: tuple[Parameter, ...] = ()) -> tuple[Parameter, ...]:
@@ -82,7 +82,7 @@ def _heuristic(
     def build(context: Context, values: dict[str, Any]) -> _core.Heuristic:
         if values["transform"] is not None:
             context = context.with_cost_type(values["transform"])
-        return context.heuristic(name, values["description"])
+        return context.heuristic(name, values["description"], values.get("axioms", DEFAULT_AXIOMS))
 
     parameters = ((AXIOMS_PARAMETER,) if axioms else ()) + heuristic_parameters(name)
     properties = {key.replace("_", " "): value for key, value in promises.items()}

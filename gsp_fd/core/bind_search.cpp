@@ -16,6 +16,12 @@ CostType cost_type_from(const std::string &name) {
     throw InputError("unknown cost type '" + name + "'");
 }
 
+AxiomHandling axiom_handling_from(const std::string &name) {
+    if (name == "approximate_negative") return AxiomHandling::approximate_negative;
+    if (name == "approximate_negative_cycles") return AxiomHandling::approximate_negative_cycles;
+    throw InputError("unknown handling of axioms '" + name + "'");
+}
+
 const char *outcome_name(Outcome outcome) {
     switch (outcome) {
     case Outcome::solved: return "solved";
@@ -65,12 +71,6 @@ SearchResult run_search(StateSpace &space, OpenListPtr open, EvaluatorPtr f, std
         result = search(space, std::move(options), watch);
     }
     return result;
-}
-
-AxiomHandling axiom_handling_from(const std::string &name) {
-    if (name == "approximate_negative") return AxiomHandling::approximate_negative;
-    if (name == "approximate_negative_cycles") return AxiomHandling::approximate_negative_cycles;
-    throw InputError("unknown handling of axioms '" + name + "'");
 }
 
 const char *ordering_name(Ordering ordering) {
@@ -176,16 +176,16 @@ void bind_evaluators(nb::module_ &m) {
         }, "space"_a, "state"_a, "The value of a state and the operators of the relaxed plan behind it as (schema, objects...).");
     m.def("heuristic", [](const std::string &kind, std::variant<std::shared_ptr<const GroundTask>, std::shared_ptr<const LiftedTask>> task,
                           const std::string &cost_type, std::optional<std::string> name, std::optional<double> max_time,
-                          std::optional<size_t> max_memory_kb, nb::object progress) {
+                          std::optional<size_t> max_memory_kb, nb::object progress, const std::string &axioms) {
         Watch watch = make_watch(max_time, max_memory_kb, progress);
         HeuristicRequest request{.ground = nullptr, .lifted = nullptr, .cost_type = cost_type_from(cost_type),
-                                 .name = name.value_or(kind), .watch = watch};
+                                 .axioms = axiom_handling_from(axioms), .name = name.value_or(kind), .watch = watch};
         if (auto *ground = std::get_if<0>(&task)) request.ground = *ground;
         else request.lifted = std::get<1>(task);
         nb::gil_scoped_release release;
         return make_heuristic(kind, request);
     }, "kind"_a, "task"_a, "cost_type"_a = "normal", "name"_a = nb::none(), "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(),
-          "progress"_a.none() = nb::none(), "A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises "
+          "progress"_a.none() = nb::none(), "axioms"_a = "approximate_negative_cycles", "A heuristic of the core by its name in the search language. Made for a lifted task it needs no grounding; raises "
           "Stopped at a limit.");
     bind_landmarks(m);
     m.def("g", make_g);

@@ -1,10 +1,11 @@
-// How derived variables come to have their default values. The axioms of a variable are negated: conditions that leave none
-// of them true. Where variables depend on each other in a circle that would be wrong, and the default value counts as free.
+// The axioms of a variable are negated: conditions that leave none of them true. Where variables depend on each other in a
+// circle that would be wrong, and where it takes too long it is not worth it: then the default value counts as free.
+#include "default_axioms.h"
+
 #include <deque>
 #include <set>
 
 #include "fact_set.h"
-#include "landmark_task.h"
 
 namespace gsp {
 namespace {
@@ -35,6 +36,7 @@ public:
 
 private:
     static constexpr size_t most_negated = 10'000;  // axioms of one variable: `choose` goes as deep
+    static constexpr size_t most_tries = 100'000;
     bool is_derived(Fact fact) const { return task_.variables[fact.variable].axiom_layer >= 0; }
     bool is_default(Fact fact) const { return fact.value == task_.initial[fact.variable]; }
     bool is_free(int32_t variable) const {
@@ -116,11 +118,14 @@ private:
                     if (value != fact.value) clause.insert({fact.variable, value});
         }
         choices_.clear();
+        tries_ = 0;
         choose(0);
+        if (tries_ > most_tries) return made.push_back({{}, head});
         for (const std::set<Fact> &choice : choices_) made.push_back({{choice.begin(), choice.end()}, head});
     }
     void choose(size_t index) {
         watch_.throw_if_expired();
+        if (++tries_ > most_tries) return;
         while (index < clauses_.size() &&
                std::any_of(clauses_[index].begin(), clauses_[index].end(), [&](Fact f) { return chosen_.contains(f); }))
             ++index;
@@ -157,6 +162,7 @@ private:
     std::set<Fact> chosen_;
     std::set<int32_t> variables_;
     std::set<std::set<Fact>> choices_;
+    size_t tries_ = 0;
 };
 
 }  // namespace

@@ -12,17 +12,17 @@ namespace {
 /// Heuristics of one task and cost type share its relaxation, in several searches and threads.
 std::shared_ptr<const RelaxedTask> relaxation_of(const HeuristicRequest &request) {
     static std::mutex mutex;
-    static std::map<std::pair<const void *, CostType>, std::weak_ptr<const RelaxedTask>> known;
+    static std::map<std::tuple<const void *, CostType, AxiomHandling>, std::weak_ptr<const RelaxedTask>> known;
     // A relaxation keeps its task alive, so the address stands for no other task as long as there is one.
     const void *task = request.ground ? static_cast<const void *>(request.ground.get()) : request.lifted.get();
     std::lock_guard lock(mutex);
     std::erase_if(known, [](const auto &entry) { return entry.second.expired(); });
-    auto &entry = known[{task, request.cost_type}];
+    auto &entry = known[{task, request.cost_type, request.axioms}];
     std::shared_ptr<const RelaxedTask> relaxed = entry.lock();
     if (!relaxed) {
         // Schemas with alternatives or conditional effects are not split: such a task is grounded, however large it is.
         auto ground_task = request.ground || request.lifted->strips ? request.ground : ground(request.lifted, SIZE_MAX, request.watch);
-        relaxed = ground_task ? relax(ground_task, request.cost_type, request.watch)
+        relaxed = ground_task ? relax(ground_task, request.cost_type, request.axioms, request.watch)
                               : relax(request.lifted, request.cost_type, request.watch);
         entry = relaxed;
     }

@@ -1,8 +1,8 @@
 // The heuristics of the core by name.
 #pragma once
 
+#include "default_axioms.h"
 #include "evaluator.h"
-#include "ground_task.h"
 
 namespace gsp {
 
@@ -11,6 +11,7 @@ struct HeuristicRequest {
     std::shared_ptr<const GroundTask> ground;
     std::shared_ptr<const LiftedTask> lifted;
     CostType cost_type = CostType::normal;
+    AxiomHandling axioms = AxiomHandling::approximate_negative_cycles;
     std::string name;
     Watch &watch;
 };

@@ -2,15 +2,9 @@
 // reached in the delete relaxation while some facts are never made true.
 #pragma once
 
-#include "ground_task.h"
+#include "default_axioms.h"
 
 namespace gsp {
-
-/// How a derived variable comes to have its default value: always, or where that can be told by axioms of its own.
-enum class AxiomHandling { approximate_negative, approximate_negative_cycles };
-
-/// Axioms that give derived variables their default values, as far as those are needed anywhere.
-std::vector<Axiom> default_value_axioms(const GroundTask &task, AxiomHandling handling, Watch &watch);
 
 class LandmarkTask {
 public:

@@ -165,7 +165,6 @@ bool Relaxation::explore() {
     reached_ = task.unreached;
     counters_ = task.fresh;
     for (int32_t f : facts_) reach(f, 0, -1);
-    for (int32_t f : task.always) reach(f, 0, -1);
     for (int32_t r : task.unconditional)
         for (int32_t f : task.adds[r]) reach(f, task.base_cost[r], r);
     size_t open_goals = task.goal.size();

@@ -89,7 +89,7 @@ namespace {
 
 class GroundRelaxedTask final : public RelaxedTask, public std::enable_shared_from_this<GroundRelaxedTask> {
 public:
-    GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type, Watch &watch);
+    GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type, AxiomHandling handling, Watch &watch);
     std::unique_ptr<RelaxedView> view(StateSpace &space) const override;
 
     std::shared_ptr<const GroundTask> ground;
@@ -98,7 +98,7 @@ public:
     TupleTable lifted_atoms;           // numbered as in GroundTask::atom_facts
 
 private:
-    void number_facts();
+    void number_facts(const std::vector<Axiom> &axioms);
     void add_operator(size_t o, CostType cost_type);
     void add_dense(const std::vector<Fact> &facts, std::vector<int32_t> &out) const {
         for (const Fact &fact : facts) out.push_back(dense[ground->fact_id(fact)]);
@@ -106,25 +106,23 @@ private:
     void add(std::vector<int32_t> facts, const std::vector<int32_t> &added, int32_t op, int32_t cost);
 };
 
-GroundRelaxedTask::GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type, Watch &watch)
+GroundRelaxedTask::GroundRelaxedTask(std::shared_ptr<const GroundTask> source, CostType cost_type, AxiomHandling handling,
+                                     Watch &watch)
     : ground(std::move(source)) {
     const GroundTask &task = *ground;
-    number_facts();
+    std::vector<Axiom> axioms = default_value_axioms(task, handling, watch);
+    axioms.insert(axioms.begin(), task.axioms.begin(), task.axioms.end());
+    number_facts(axioms);
     for (size_t o = 0; o < task.operators.size(); ++o) {
         watch.step();
         watch.before_growth(preconditions.values, preconditions.begin, adds.values, adds.begin, base_cost, operator_of);
         add_operator(o, cost_type);
     }
-    for (const Axiom &axiom : task.axioms) {
+    for (const Axiom &axiom : axioms) {
         std::vector<int32_t> facts;
         add_dense(axiom.conditions, facts);
         add(std::move(facts), {dense[task.fact_id(axiom.effect)]}, -1, 0);
     }
-    // A derived variable is taken to have its default value as well as what the axioms give it: an over-approximation of
-    // negated derived facts, so dead ends stay certain and hmax stays admissible.
-    for (size_t v = 0; v < task.variables.size(); ++v)
-        if (task.variables[v].axiom_layer >= 0)
-            if (int32_t f = dense[task.first_fact[v] + task.initial[v]]; f >= 0) always.push_back(f);
     for (const Fact &fact : task.goal) {
         int32_t f = dense[task.fact_id(fact)];
         if (std::find(goal.begin(), goal.end(), f) == goal.end()) goal.push_back(f);
@@ -134,7 +132,7 @@ GroundRelaxedTask::GroundRelaxedTask(std::shared_ptr<const GroundTask> source, C
 }
 
 /// Facts that nobody needs (no precondition, no goal) are left out, and the others numbered densely.
-void GroundRelaxedTask::number_facts() {
+void GroundRelaxedTask::number_facts(const std::vector<Axiom> &axioms) {
     const GroundTask &task = *ground;
     std::vector<char> needed(task.num_facts(), 0);
     auto need = [&](const std::vector<Fact> &facts) {
@@ -144,7 +142,7 @@ void GroundRelaxedTask::number_facts() {
         need(op.preconditions);
         for (const Effect &effect : op.effects) need(effect.conditions);
     }
-    for (const Axiom &axiom : task.axioms) need(axiom.conditions);
+    for (const Axiom &axiom : axioms) need(axiom.conditions);
     need(task.goal);
     dense.assign(task.num_facts(), -1);
     int32_t count = 0;
@@ -206,8 +204,9 @@ std::unique_ptr<RelaxedView> GroundRelaxedTask::view(StateSpace &space) const {
 
 }  // namespace
 
-std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type, Watch &watch) {
-    return std::make_shared<GroundRelaxedTask>(std::move(task), cost_type, watch);
+std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type, AxiomHandling axioms,
+                                         Watch &watch) {
+    return std::make_shared<GroundRelaxedTask>(std::move(task), cost_type, axioms, watch);
 }
 
 }  // namespace gsp

@@ -3,8 +3,8 @@
 // be grounded, from rules that split its schemas.
 #pragma once
 
+#include "default_axioms.h"
 #include "evaluator.h"
-#include "ground_task.h"
 
 namespace gsp {
 
@@ -49,7 +49,6 @@ public:
     std::vector<int32_t> base_cost;      // per relaxed operator
     Rows preconditions, adds;
     std::vector<int32_t> unconditional;  // relaxed operators without preconditions
-    std::vector<int32_t> always;         // facts that hold in every state
     std::vector<int32_t> goal;
     bool solvable = true;                // false: some goal fact cannot be reached at all
     // Made by `finish`.
@@ -88,7 +87,7 @@ private:
 };
 
 // Stopped at a limit of the watch.
-std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type, Watch &watch);
+std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const GroundTask> task, CostType cost_type, AxiomHandling axioms, Watch &watch);
 std::shared_ptr<const RelaxedTask> relax(std::shared_ptr<const LiftedTask> task, CostType cost_type, Watch &watch);
 
 }  // namespace gsp
