@@ -52,6 +52,10 @@ _B32 = ("--batch-size", "32")
 _WEIGHT = ("-w", "2")
 
 BUILT_IN: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "gsp-default": (OURS, "what gsp-plan does by default", ("--alias", "gsp")),
+    "gsp-anytime": (OURS, "the default, then cheaper and cheaper plans", ("--alias", "gsp-anytime")),
+    "lama-first": (OURS, "LAMA's first iteration", ("--alias", "lama-first")),
+    "lama": (OURS, "LAMA", ("--alias", "lama")),
     "gsp-policy": (OURS, "GSP greedy policy", (*_LEARNED, "--search", "policy")),
     "gsp-wastar": (OURS, "GSP WA*, w = 2, b = 1", (*_LEARNED, "--search", "wastar", *_WEIGHT)),
     "gsp-wastar-b32": (OURS, "GSP WA*, w = 2, b = 32", (*_LEARNED, "--search", "wastar", *_WEIGHT, *_B32)),

@@ -25,7 +25,9 @@ from gsp_fd.compare.results import read_results
 from gsp_fd.compare.tables import Table, mean
 
 PAPER_RESULTS = Path(__file__).with_name("paper_results.json")
-ATTRIBUTES = ("steps", "expansions")
+ATTRIBUTES = {"steps": "Steps", "expansions": "Exp."}
+SECONDS = "seconds"
+"""What some tables of the paper have, too: seconds of a machine with a GPU, beside our seconds of CPU time."""
 
 
 def coverage(
@@ -50,6 +52,17 @@ def compared_runs(comparison: Comparison, table: dict[str, Any], configuration: 
     return [result for result in results if result["split"] in table["splits"]]
 
 
+def tenths(values: Sequence[float | None]) -> str:
+    """The average of known values with one decimal; a dash if there are none."""
+    known = [value for value in values if value is not None]
+    return f"{fmean(known):.1f}" if known else "-"
+
+
+def has_seconds(table: dict[str, Any]) -> bool:
+    """Whether the paper's table says how long anything took."""
+    return any(SECONDS in figures for columns in table["domains"].values() for figures in columns.values())
+
+
 def rows(comparison: Comparison, table: dict[str, Any]) -> Iterator[list[str]]:
     """Domain, column of the paper, ours and theirs for every figure that both have."""
     for domain, columns in table["domains"].items():
@@ -64,6 +77,8 @@ def rows(comparison: Comparison, table: dict[str, Any]) -> Iterator[list[str]]:
             row = [domain, configuration, ours[0], f"{ours[1]:.0f}%", verdict, f"{figures['coverage']:g}%"]
             for attribute in ATTRIBUTES:
                 row += [mean([result[attribute] for result in results]), f"{figures.get(attribute, '-')}"]
+            if has_seconds(table):
+                row += [tenths([result["cpu_seconds"] for result in results]), f"{figures.get(SECONDS, '-')}"]
             yield row
 
 
@@ -86,7 +101,9 @@ def show(comparison: Comparison, table: dict[str, Any]) -> str | None:
     found = list(rows(comparison, table))
     if not found:
         return None
-    columns = ["Domain", "Configuration", "Solved", "Cov.", "", "Paper", "Steps", "Paper", "Exp.", "Paper"]
+    columns = ["Domain", "Configuration", "Solved", "Cov.", "", "Paper"]
+    for title in [*ATTRIBUTES.values(), *(["Seconds"] if has_seconds(table) else [])]:
+        columns += [title, "Paper"]
     shown = Table(table["title"], "", [("", len(columns) - 1)], columns, found)
     lines = [f"{table['name']}: {table['title']} ({table['source']})", f"The paper's budget: {table['budget']}."]
     lines += [table["note"]] if table["note"] else []

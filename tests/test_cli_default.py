@@ -62,7 +62,8 @@ def test_shipped_model(blocks: Path, options: tuple[str, ...]) -> None:
     assert lines_of(log, "Model ") == [f"Model blocksworld (shipped) fits: {ALIASES['gsp'].steps}"]
     assert f'gsp(model="{SHIPPED_MODELS / "blocksworld.onnx"}")' in search_of(log)
     assert re.search(r"Starting search: policy, for up to \d+\.\ds$", log, re.MULTILINE)
-    assert "Starting search: lazy" not in log, "the policy found a plan"
+    assert log.count("Starting search") == 1, "the policy found a plan"
+    assert re.search(r"Improving the plan of cost \d+, for up to \d\.\ds$", log, re.MULTILINE)
 
 
 def test_given_model(blocks: Path) -> None:
@@ -94,8 +95,13 @@ def test_search_after_a_policy_that_fails(tower: Path) -> None:
     random_model(tasks.load(tasks.TOWER_DOMAIN, tasks.TOWER), tower / "m.onnx")
     text = ALIASES["gsp"].tokens[1].replace("max_expansions=10000", "max_expansions=1")
     log = solved(tower, *FILES, "--search", text, "--model", "m.onnx")
-    assert log.index("Expansion limit reached. Abort search.") < log.index("Starting search: lazy")
+    assert log.index("Expansion limit reached. Abort search.") < log.index("Starting search: gsp_queues, for up to ")
     assert "Cumulative statistics:" in log
+    text = text.replace("shares=[0.5, 0.5]", "shares=[0, 0]")
+    log = solved(tower, *FILES, "--search", text, "--model", "m.onnx")
+    assert log.count("Time limit reached. Abort search.") == 2
+    assert "Starting search: lazy_greedy\n" in log, "LAMA's first iteration, on the ground task"
+    assert re.findall("Model: ", log) == ["Model: "] * 2
 
 
 # Without one
@@ -206,7 +212,23 @@ def test_proofs_need_a_complete_search(tmp_path: Path) -> None:
     assert run.returncode == 12, "neither has seen all states"
 
 
-# More plans
+# Better plans
+
+
+def test_what_is_improved(tower: Path) -> None:
+    for options, improved in (
+        (["--time-limit", "100"], r"Improving the plan of cost \d+, for up to (49\.\d|50\.0)s"),
+        (["--improve", "off"], None),
+        (["--improve", "on"], r"Improving the plan of cost \d+$"),
+        (["--alias", "gsp-first"], None),
+        (["--alias", "gsp-first", "--improve", "5"], r"Improving the plan of cost \d+, for up to 5\.0s"),
+        (["--search", "gbfs"], None),
+        (["--search", "gbfs", "--improve", "auto"], r"Improving the plan of cost \d+, for up to \d\.\ds"),
+    ):
+        log = solved(tower, *FILES, *options)
+        found = re.findall(r"\] (Improving .*)", log)
+        assert len(found) == (improved is not None)
+        assert improved is None or re.match(improved, found[0])
 
 
 @pytest.mark.parametrize("model", [True, False])
@@ -219,5 +241,9 @@ def test_anytime_plans_are_numbered_and_cheaper_each_time(tmp_path: Path, model:
     names = cli.plan_files(folder)
     assert names == [f"sas_plan.{number}" for number in range(1, len(names) + 1)]
     costs = [int(cost) for cost in re.findall(r"Plan cost: (\d+)", run.stdout)]
-    assert costs == sorted(set(costs), reverse=True)
+    assert costs == sorted(costs, reverse=True)
     assert costs[-1] == 270019, "the last phase is a complete search for cheaper plans"
+    written = [int((folder / name).read_text().split("; cost = ")[1].split()[0]) for name in names]
+    assert written == sorted(set(written), reverse=True)
+    assert set(costs) <= set(written), "and those between two of them, which improvement found"
+    assert "Improving the plan of cost" in run.stdout

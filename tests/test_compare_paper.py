@@ -93,3 +93,18 @@ def test_results_of_another_suite(folder: Path) -> None:
     missing = reproduce("--results", str(folder / "nowhere"))
     assert missing.returncode == 36
     assert "cannot read the results" in missing.stderr
+
+
+def test_seconds_stand_where_the_paper_has_them(tmp_path: Path) -> None:
+    writer = ResultsWriter(tmp_path / "results")
+    limits = {"expansions": 100_000, "cpu_seconds": 300, "memory_mb": 4096}
+    header = {"kind": "header", "version": 1, "command": "gsp-compare run sokoban", "limits": limits}
+    writer.write({**header, "configurations": []})
+    for number in range(2):
+        values = {"domain": "sokoban", "steps": 30, "expansions": 200, "cpu_seconds": 0.5 + number}
+        writer.write(result("", f"p{number}", "gsp-wastar", **values))
+    writer.close()
+    run = reproduce("--results", str(tmp_path / "results"), "--table", "puzzles")
+    assert run.returncode == 0, run.stderr
+    row = next(line.split() for line in run.stdout.splitlines() if line.startswith("sokoban"))
+    assert row == ["sokoban", "gsp-wastar", "2/2", "100%", "≥", "100%", "30", "36", "200", "207", "1.0", "22.1"]

@@ -29,6 +29,7 @@ IPC_2023 = (
 PUBLISHED = {name: ("ipc2023-learning", name) for name in IPC_2023} | {"gripper": ("conformance", "gripper")}
 CONSTANTS = {"childsnack": 1, "sokoban": 4}
 INEXACT = ("reward", "sliding-tiles", "sokoban", "witness")  # grids do not come in all sizes
+BLIND = ("pushworld",)  # LAMA gets lost in small puzzles
 
 all_domains = pytest.mark.parametrize("domain", GENERATORS)
 published_domains = pytest.mark.parametrize("domain", PUBLISHED)
@@ -58,6 +59,13 @@ def lama_plan(folder: Path, domain: Path, problem: Path) -> list[str]:
     """A plan by Fast Downward's lama-first, or a failed (or skipped) test."""
     options = ["--overall-time-limit", "60s", "--alias", "lama-first"]
     result = cli.fast_downward(folder, *options, str(domain), str(problem))
+    assert result.returncode == 0, result.stdout[-1000:]
+    return parse_plan((folder / "sas_plan").read_text(), "sas_plan")
+
+
+def blind_plan(folder: Path, domain: Path, problem: Path) -> list[str]:
+    """A shortest plan."""
+    result = cli.gsp_plan(folder, str(domain), str(problem), "--search", "astar(blind())")
     assert result.returncode == 0, result.stdout[-1000:]
     return parse_plan((folder / "sas_plan").read_text(), "sas_plan")
 
@@ -127,7 +135,7 @@ def test_solvable(domain: str, tmp_path: Path) -> None:
     smallest = GENERATORS[domain].smallest
     for seed, size in enumerate((smallest, smallest + 3, medium(domain))):
         paths = write_task(tmp_path, domain, size, seed)
-        plan = lama_plan(tmp_path, *paths)
+        plan = blind_plan(tmp_path, *paths) if domain in BLIND else lama_plan(tmp_path, *paths)
         parsed = read_domain(paths[0])
         assert validate_plan(parsed, read_problem(paths[1], parsed), plan).valid
 

@@ -21,7 +21,7 @@ pytest.importorskip("onnx", reason="the training extra is not installed")
 pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
 BLOCKS = tasks.load(domain_text("blocksworld"), generate("blocksworld", 12, 4))
-SIZES = {"sokoban": 30, "floortile": 20, "visitall": 12}
+SIZES = {"sokoban": 30, "floortile": 20, "pushworld": 25, "visitall": 12}
 
 
 def agree(path: Path, task: Task, states: int = 40) -> None:

@@ -280,7 +280,8 @@ def test_derived_predicates(tmp_path: Path) -> None:
     rules = "(:derived (s ?x) (or (p ?x) (exists (?z) (and (q ?x ?z) (s ?z)))))"
     problem = "(define (problem x) (:domain d) (:init) (:goal (s k)))"
     task = lifted(tmp_path, domain.replace("(:action", f"{rules}\n(:action"), problem)
-    assert (task.predicates, task.fluent, task.derived) == (("p", "q", "s"), (True, False, True), {2})
+    assert (task.predicates, task.fluent) == (("p", "q", "s"), (True, False, True))
+    assert task.derived == frozenset({2})
     assert task.goal_positive == ((S, (0,)),)
     (stratum,) = task.axioms
     assert [[literal.predicate for literal in rule.positive] for rule in stratum] == [[P], [Q, S]]

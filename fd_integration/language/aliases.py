@@ -18,6 +18,8 @@ class Alias:
     """For an alias with a learned heuristic: the alias that is run where no model can be used."""
     steps: str = ""
     """What it does, for the line of the log that says why it is done."""
+    improve: bool = False
+    """Whether plans are improved, unless ``--improve`` says otherwise."""
 
 
 def _anytime(algorithm: str, first: str, h: str) -> str:
@@ -31,6 +33,7 @@ _LAMA_FIRST = (
     "let(hff, eval_modify_costs(ff(), cost_type=one), "
     "lazy_greedy([hff, hlm], preferred=[hff, hlm], cost_type=one, reopen_closed=false)))"
 )
+_LAMA_PHASE = _LAMA_FIRST.replace("hff", "hff1").replace("hlm", "hlm1")
 
 
 def _lama(pref: str) -> tuple[str, ...]:
@@ -56,25 +59,31 @@ def _lama(pref: str) -> tuple[str, ...]:
     )
 
 
-_GSP_FIRST = (
-    "let(q, gsp(), let(h, ff(), first_of([policy(q, max_expansions=10000), "
-    "lazy_greedy([q, h], preferred=[h])], shares=[0.5])))"
+def _with_model(search: str) -> str:
+    """A search with q, hff and hlm for what a model, hFF and landmarks say."""
+    return f"let(q, gsp(), let(hff, ff(), let(hlm, {_LANDMARKS.format(pref='false')}, {search})))"
+
+
+# The policy has found its plans within a few hundred expansions, or goes in circles.
+_POLICY = "policy(q, max_expansions=10000)"
+_QUEUES = "gsp_queues(q, [hff, hlm], preferred=[hff, hlm], boost=1000)"
+_GSP_FIRST = _with_model(f"first_of([{_POLICY}, {_QUEUES}, {_LAMA_PHASE}], shares=[0.5, 0.5])")
+_GSP_ANYTIME = _with_model(
+    f"iterated([{_POLICY}, {_QUEUES}, "
+    + ", ".join(f"lazy_wastar([q, hff, hlm], preferred=[hff, hlm], w={w})" for w in (5, 3, 2, 1))
+    + "], repeat_last=true, shares=[0.5])"
 )
-_GSP_ANYTIME = (
-    "let(q, gsp(), let(h, ff(), iterated([policy(q, max_expansions=10000), lazy_greedy([q, h], preferred=[h]), "
-    f"{', '.join(f'lazy_wastar([q, h], preferred=[h], w={w})' for w in (5, 3, 2, 1))}], "
-    "repeat_last=true, shares=[0.5])))"
-)
-_GSP_STEPS = "greedy policy first, then one search with Q and hFF"
+_GSP_STEPS = "greedy policy first, then one search with Q, hFF and landmarks"
 
 DEFAULT_ALIAS = "gsp"
 ALIASES = {
     DEFAULT_ALIAS: Alias(
-        "the default: the greedy policy of a model that fits, then a search with its Q-values and hFF together; "
-        "without a model lama-first",
+        "the default: the greedy policy of a model that fits, then a search with its Q-values, hFF and landmarks, then "
+        "lama-first; without a model lama-first at once; the plan is improved (--improve auto)",
         ("--search", _GSP_FIRST),
         without_model="lama-first",
         steps=_GSP_STEPS,
+        improve=True,
     ),
     "gsp-first": Alias(
         "the default up to its first plan", ("--search", _GSP_FIRST), without_model="lama-first", steps=_GSP_STEPS
@@ -85,6 +94,7 @@ ALIASES = {
         ("--search", _GSP_ANYTIME),
         without_model="lama",
         steps=f"{_GSP_STEPS}, then weighted A* for cheaper plans",
+        improve=True,
     ),
     "astar-blind": Alias("optimal: A* without a heuristic", ("--search", "astar(blind())")),
     "astar-hmax": Alias("optimal: A* with hmax", ("--search", "astar(hmax())")),

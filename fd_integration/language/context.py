@@ -179,6 +179,15 @@ class Context:
         """The same context with nothing built yet: evaluators belong to one search."""
         return replace(self, _built={}, _beside_learned={}, models=[], symmetries=set())
 
+    def for_search(self, component: Component) -> Context:
+        """A fresh context for one of several searches: on the lifted task for a learned one, for others on the ground
+        task where that is small. LimitReached if it takes too much to make that.
+        """
+        ground = self.ground
+        if ground is None and component.wants_ground:
+            ground = self.task.ground_if_small(*([self.limits()] if self.limits else []))
+        return replace(self.fresh(), ground=ground, on_lifted=component.learned)
+
     def with_cost_type(self, cost_type: str) -> Context:
         """The same context for a task whose costs are adjusted once more; built objects are shared."""
         return replace(self, cost_type=compose_cost_types(self.cost_type, cost_type))

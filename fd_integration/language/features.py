@@ -7,7 +7,7 @@ variables are shared components: whatever they stand for is built once and evalu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,27 @@ class Component:
 
     feature: Feature
     values: dict[str, Any] = field(default_factory=dict)
+
+    def parts(self) -> Iterator[Component]:
+        """This component and all that it is made of, with repetitions."""
+        pending: list[object] = [self]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, list):
+                pending += value
+            elif isinstance(value, Component):
+                yield value
+                pending += value.values.values()
+
+    @property
+    def learned(self) -> bool:
+        """Whether it needs a model."""
+        return any(part.feature.learned for part in self.parts())
+
+    @property
+    def wants_ground(self) -> bool:
+        """Whether it is faster on the ground task, where that is small; what is learned is on the lifted task."""
+        return not self.learned and any(part.feature.wants_ground for part in self.parts())
 
 
 class Checker:

@@ -1,9 +1,9 @@
-"""A portfolio for Fast Downward's driver with a build by gsp-fd-build: GSP first, then LAMA.
+"""A portfolio for Fast Downward's driver with a build by gsp-fd-build: GSP, as gsp-plan has it by default, then LAMA.
 
 fast-downward.py --build DIR --portfolio gsp.py --overall-time-limit 30m domain.pddl problem.pddl
 
-Where no model applies, GSP ends at once and LAMA has all the time. GSP_MODEL names a model; otherwise it is the shipped
-one that fits the domain.
+Where no model applies, GSP ends at once and LAMA has all the time. GSP_MODEL names a model; otherwise it is
+the one that fits the domain.
 """
 
 import os
@@ -13,12 +13,14 @@ OPTIMAL = False
 _MODEL = os.environ.get("GSP_MODEL", "auto")
 _GSP = f'gsp(model="{_MODEL}")'
 _LM = "landmark_sum(lm_reasonable_orders_hps(lm_rhw()), pref=false)"
+_DEFAULT = (
+    f"let(q, {_GSP}, let(hff, ff(), let(hlm, {_LM}, first_of([policy(q, max_expansions=10000), "
+    "gsp_queues(q, [hff, hlm], preferred=[hff, hlm], boost=1000)], shares=[0.5], bound=BOUND))))"
+)
 
 CONFIGS = [
-    # GSP as a policy: fast where the model is good
-    (100, ["--search", f"policy({_GSP}, bound=BOUND)"]),
-    # GSP's search
-    (400, ["--search", f"gsp_wastar([{_GSP}], w=2, bound=BOUND)"]),
+    # What gsp-plan does by default with a model
+    (500, ["--search", _DEFAULT]),
     # LAMA's first iteration
     (
         1300,

@@ -16,6 +16,10 @@ OPTIMAL = False
 _FAST_DOWNWARD = fast_downward_command() or [shutil.which("fast-downward.py") or "fast-downward.py"]
 _GSP = f'gsp(model="{os.environ.get("GSP_MODEL", "auto")}")'
 _LM = "landmark_sum(lm_reasonable_orders_hps(lm_rhw()), pref=false)"
+_DEFAULT = (
+    f"let(q, {_GSP}, let(hff, ff(), let(hlm, {_LM}, first_of([policy(q, max_expansions=10000), "
+    "gsp_queues(q, [hff, hlm], preferred=[hff, hlm], boost=1000)], shares=[0.5], bound=BOUND))))"
+)
 _FILES = [
     "--overall-time-limit",
     "{time}s",
@@ -28,8 +32,8 @@ _FILES = [
 ]
 
 CONFIGS = [
-    (1, ["--search", f"policy({_GSP}, bound=BOUND)"]),
-    (4, ["--search", f"gsp_wastar([{_GSP}], w=2, bound=BOUND)"]),
+    # What gsp-plan does by default with a model
+    (5, ["--search", _DEFAULT]),
     (
         13,
         [

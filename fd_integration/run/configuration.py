@@ -60,20 +60,12 @@ class CheckedSearch:
 
     def components(self, name: str | None = None) -> Iterator[Component]:
         """The components of the search with repetitions, or only those of one feature."""
-        pending: list[object] = [self.component]
-        while pending:
-            value = pending.pop()
-            if isinstance(value, list):
-                pending += value
-            elif isinstance(value, Component):
-                if name in (None, value.feature.name):
-                    yield value
-                pending += value.values.values()
+        return (part for part in self.component.parts() if name in (None, part.feature.name))
 
-    @cached_property
+    @property
     def wants_ground(self) -> bool:
-        """Whether the search is faster on the ground task, where that is small; a learned one is on the lifted task."""
-        return not self.learned and any(component.feature.wants_ground for component in self.components())
+        """Whether the search is faster on the ground task, where that is small."""
+        return self.component.wants_ground
 
     @cached_property
     def learned(self) -> bool:

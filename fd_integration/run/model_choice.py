@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gsp_fd.fd_integration.language.aliases import ALIASES
 from gsp_fd.fd_integration.run.configuration import chosen_alias, without_model
-from gsp_fd.fd_integration.run.options import Options
+from gsp_fd.fd_integration.run.options import IMPROVE_SLICE, Options
 
 if TYPE_CHECKING:
     from gsp_fd.task import Task
@@ -32,6 +32,8 @@ def choose_model(options: Options, task: Task | None) -> ModelChoice:
     alias = ALIASES.get(chosen_alias(options) or "")
     if alias is None or not alias.without_model:
         return ModelChoice(options)
+    if alias.improve and options.improve is None:
+        options = replace(options, improve=IMPROVE_SLICE)
     if options.model not in (None, AUTO):
         return ModelChoice(options, (f"Model {options.model} was given: {alias.steps}",))
     fallback = without_model(options)

@@ -26,6 +26,8 @@ SEARCH_TOKENS = ("--search", "--evaluator", "--heuristic", "--landmarks", *SELEC
 """Options that keep their order, because it matters: see :mod:`gsp_fd.fd_integration.run.configuration`."""
 
 SEARCH_PARAMETERS = {"batch_size": "batch_size", "seed": "random_seed"}
+IMPROVE_SLICE = -1.0
+"""Instead of seconds: plans are improved for a slice of the time that the run chooses."""
 LEARNED_PARAMETERS = {name: name for name in ("model", "device", "threads", "symmetry")}
 """Options by the parameter of the search language that they give a value, wherever a search leaves it open."""
 
@@ -72,7 +74,7 @@ class Options:
     weight: float | None = None
     max_expansions: int | None = None
     improve: float | None = None
-    """CPU seconds to improve plans for: 0 for not at all, infinity until nothing helps."""
+    """CPU seconds to improve plans for: 0 for not at all, infinity until nothing helps, or :data:`IMPROVE_SLICE`."""
     seed: int | None = None
     batch_size: int | None = None
     model: str | None = None
@@ -158,13 +160,16 @@ def _weight(text: str) -> float:
     return value
 
 
+_IMPROVE = {"on": math.inf, "off": 0.0, "auto": IMPROVE_SLICE}
+
+
 def _improve(text: str) -> float:
-    if text.lower() in ("on", "off"):
-        return math.inf if text.lower() == "on" else 0.0
+    if text.lower() in _IMPROVE:
+        return _IMPROVE[text.lower()]
     try:
         return float(parse_time(text))
     except ValueError:
-        raise ValueError(f"'{text}' is none of on, off and a time such as 90, 90s, 5m or 1h") from None
+        raise ValueError(f"'{text}' is none of on, off, auto and a time such as 90, 90s, 5m or 1h") from None
 
 
 def _choice(*values: str) -> Callable[[str], str]:
@@ -226,7 +231,8 @@ GROUPS: dict[str, list[Option]] = {
         Option(
             ("--improve",),
             "improve",
-            "make the plan of the search cheaper afterwards: on (until nothing helps), off (default), or for some time",
+            "make plans cheaper: on (until nothing helps), off, auto (for a slice of the time), or for some time; the "
+            "default is auto where no search is given, otherwise off",
             "[TIME]",
             _improve,
             bare="on",

@@ -17,7 +17,11 @@ from gsp_fd.fd_integration.language.syntax import MAX_INT
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline
 from gsp_fd.fd_integration.run.log import Log, Statistics, plan_lines, search_statistics
+from gsp_fd.fd_integration.run.options import IMPROVE_SLICE
 from gsp_fd.fd_integration.run.plans import PlanFiles
+
+IMPROVE_AT_LEAST = 5.0
+"""CPU seconds for which a plan is improved by default where no limit says how much time there is."""
 
 LAST_RESORT_SECONDS = 1.0
 """Beyond the time limit; the search itself looks at it every few milliseconds."""
@@ -53,7 +57,8 @@ class Run:
     interrupts: Interrupts = field(default_factory=Interrupts)
     max_expansions: int | None = None
     improve_seconds: float = 0.0
-    """How long the plan of a search is improved afterwards, see :meth:`improve`; 0 for not at all."""
+    """How long the plan of a search is improved afterwards: 0 for not at all, :data:`IMPROVE_SLICE` for a slice of the
+    time, after every search of several."""
     own_process: bool = True
     """Whether the process may be ended where nothing else enforces the time limit: not inside someone's program."""
     text: str = ""
@@ -63,6 +68,8 @@ class Run:
     _searched_bound: int = MAX_INT
     _slice_end: float = math.inf
     """When the phase under way has used its share of the time."""
+    _improved: Plan | None = None
+    """The plan that the last improvement ended with."""
     _unit_cost: bool = True
     _validation_seconds: float = 0.0
 
@@ -74,8 +81,8 @@ class Run:
         if self.plans is not None and iterated and spec.numbered:
             self.plans.numbered = True
         verdict = self.iterate(spec, MAX_INT) if iterated else self.single(spec, MAX_INT)
-        if self.improve_seconds > 0 and verdict != "interrupted":
-            self.improve(self.improve_seconds)
+        if verdict != "interrupted":
+            self.improve(self.improvement_time())
             verdict = verdict if self.interrupts.signal is None else "interrupted"
         stamp = self.log.stamp()
         if iterated:
@@ -241,13 +248,21 @@ class Run:
 
     # Better plans from the best one
 
+    def improvement_time(self) -> float:
+        """What was asked for; by default half of the time that is left, or without a limit as much as was used so far,
+        if that is not very little."""
+        if self.improve_seconds != IMPROVE_SLICE:
+            return self.improve_seconds
+        left = self.deadline.left()
+        return max(IMPROVE_AT_LEAST, time.process_time()) if left is None else left / 2
+
     def improve(self, seconds: float = math.inf) -> str:
         """Make the best plan better, until nothing helps any more or the time is used up; without a plan, do nothing.
 
         Every better plan is validated, told in the log and written like a plan of a search; among numbered plans, only
         if it is cheaper and not just shorter. Returns ``done``, ``time``, ``memory`` or ``interrupted``.
         """
-        if self.best is None:
+        if self.best is None or self.best is self._improved or seconds == 0:
             return "done"
         first = self.best
         left = self.deadline.left()
@@ -256,6 +271,8 @@ class Run:
             return "done"
         if left is not None:
             seconds = min(seconds, left - 2 * self._validation_seconds)
+        limited = "" if math.isinf(seconds) else f", for up to {seconds:.1f}s"
+        self.log.search(f"Improving the plan of cost {first.cost}{limited}")
         self.interrupts.set_alarm(None)
         with self.last_resort():
             status = self.interrupts.allowed(_core.improve_plan)(
@@ -267,6 +284,7 @@ class Run:
             )
         if self.best is not first:
             self.tell(self.best)
+        self._improved = self.best
         return status
 
     def improvable(self) -> _core.LiftedTask | _core.GroundTask | None:
@@ -305,6 +323,8 @@ class Run:
             if verdict == "bounded" and self._searched_bound < bound:
                 verdict = "failed"  # the phase looked only at a part of what this iteration looks for
             index += 1
+            if verdict == "solved" and spec.numbered and self.improve_seconds == IMPROVE_SLICE:
+                self.improve(self.improvement_time())
             if self.stops(verdict, spec, bound, last=index >= len(spec.phases)):
                 break
             if self.best is not None and spec.pass_bound:
@@ -323,10 +343,10 @@ class Run:
     def phase(self, index: int, spec: IteratedSpec, bound: int) -> str:
         from gsp_fd.task import LimitReached
 
-        # Evaluators belong to one search at a time: each phase gets its own.
-        self.context = self.context.fresh()
+        component = spec.phases[index]
         try:
-            built = self.build(spec.phases[index])
+            self.context = self.interrupts.allowed(self.context.for_search)(component)
+            built = self.build(component)
         except LimitReached as error:
             return self.say(error.reason, f"{error.reason.capitalize()} limit reached. Abort search.")
         limit = bound if spec.pass_bound else MAX_INT

@@ -208,7 +208,7 @@ GENERATOR = Generator(
     instance,
     "cells of the room + shapes + 4 directions, walls left out",
     smallest=SMALLEST,
-    training=(SMALLEST, 80),
+    training=(SMALLEST, 60),
     largest=200,
     read=read_puzzle,
 )

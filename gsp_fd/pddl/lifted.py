@@ -132,12 +132,14 @@ class _Converter:
         self.object_types = tuple(self.types[item.types] for item in items)
         used = [action.cost.function for action in domain.actions if isinstance(action.cost, FunctionTerm)]
         self.functions = {name: index for index, name in enumerate(dict.fromkeys(used))}
+        derived = {rule.predicate for rule in domain.derived}
         self.form = NormalForm(
             predicates={name: index for index, name in enumerate(domain.predicates)},
             predicate_types=[self._types(item.parameters) for item in domain.predicates.values()],
             members=self.members,
             types_of=self._types,
             constants=self._object_terms(domain.constants),
+            basic=frozenset(i for i, name in enumerate(domain.predicates) if name not in derived),
         )
 
     def convert(self) -> LiftedTask:
@@ -305,8 +307,9 @@ def _ground(atoms: Iterable[GroundAtom]) -> tuple[GroundAtom, ...]:
 
 def _changed(schema: Schema) -> Iterator[Literal]:
     """The literals that the actions of a schema may make true or false."""
-    for part in (schema, *schema.conditional):
-        yield from (*part.add, *part.delete)
+    yield from (*schema.add, *schema.delete)
+    for rule in schema.conditional:
+        yield from (*rule.add, *rule.delete)
 
 
 def _shared(rules: Sequence[Rule], count: int) -> Rule:

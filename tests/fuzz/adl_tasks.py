@@ -76,7 +76,9 @@ def typed(terms: Terms) -> str:
 def adl_task(rng: random.Random) -> tuple[str, str]:
     """A domain and a problem: at most four objects, so that the states can be counted."""
     types = ["object", *(f"t{i}" for i in range(rng.randint(0, 2)))]
-    objects = {f"o{i}": rng.choice(types) for i in range(rng.randint(1, 4))}
+    # No type is empty: there the translator takes (exists (?x) (and)) to be true.
+    kinds_of_objects = [*types[1:], *(rng.choice(types) for _ in range(rng.randint(1, 4 - len(types[1:]))))]
+    objects = {f"o{i}": kind for i, kind in enumerate(rng.sample(kinds_of_objects, len(kinds_of_objects)))}
 
     def signature(prefix: str, count: int) -> Signature:
         arities = (rng.choice((0, 1, 1, 1, 2, 2)) for _ in range(count))
