@@ -143,7 +143,7 @@ def searches(comparison: Comparison) -> list[str]:
 def sign_test(fewer: int, more: int) -> float:
     """How likely a difference at least as lopsided is, if neither is better: two-sided, ties left out."""
     count = fewer + more
-    tail = sum(comb(count, k) for k in range(min(fewer, more) + 1)) / 2**count
+    tail = sum(comb(count, k) for k in range(min(fewer, more) + 1)) / (1 << count)
     return min(1.0, 2 * tail)
 
 

@@ -49,7 +49,7 @@ def test_every_step_has_its_values(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_without_a_model_there_is_hff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = explained("gripper", "p01", tmp_path, "--heuristic", "hff", "--search", "gbfs").read_text()
     assert "only hFF is shown" in page
-    assert "No learned values: no shipped model fits" in capsys.readouterr().out
+    assert "No learned values: no model fits" in capsys.readouterr().out
 
 
 def test_an_explanation_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

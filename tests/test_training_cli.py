@@ -28,7 +28,8 @@ from training_support import TINY_OPTIONS, write_problems
 
 from gsp_fd import _core
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.model import Model, named_model
+from gsp_fd.model import Model
+from gsp_fd.model_library import named_model
 from gsp_fd.task import load_pddl
 from gsp_fd.training.checkpoint import load_checkpoint
 from gsp_fd.training.device import choose_device

@@ -213,7 +213,8 @@ class Components:
     def explain(self, file: Path, plan: Plan) -> None:
         """Say what the model and hFF think of every step of a plan; the plan itself is already written."""
         from gsp_fd.fd_integration.run.explanation import page, steps_of, text_lines
-        from gsp_fd.model import Model, find_model
+        from gsp_fd.model import Model
+        from gsp_fd.model_library import find_model
 
         assert self.task is not None
         model = None

@@ -215,9 +215,7 @@ class Run:
 
     def accept(self, result: _core.SearchResult, space: _core.StateSpace) -> None:
         """Validate a plan, print it, and write it if it is cheaper than any before."""
-        plan = self.validated(
-            [space.operator_name(op) for op in result.plan], [space.cost(op) for op in result.plan]
-        )
+        plan = self.validated([space.operator_name(op) for op in result.plan], [space.cost(op) for op in result.plan])
         for line in plan_lines(plan.actions, plan.costs):
             self.log.line(line)
         self.tell(plan)

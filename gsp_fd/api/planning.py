@@ -12,7 +12,6 @@ from typing import IO, Literal
 
 from gsp_fd.api.models import Model
 from gsp_fd.api.tasks import Action, PathLike, Task
-from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.quantities import parse_memory, parse_time
@@ -89,6 +88,7 @@ def plan(
     device: Device | None = None,
     threads: int | None = None,
     seed: int | None = None,
+    improve: float | None = None,
     time_limit: float | str | None = None,
     memory_limit: int | str | None = None,
     max_expansions: int | None = None,
@@ -101,6 +101,7 @@ def plan(
         ``gsp-plan`` runs without options.
     :param model: of the learned heuristics; by default the one that fits the task.
     :param heuristic: short names, such as ``hff`` or ``gsp``.
+    :param improve: CPU seconds in which plans are made cheaper after the search; infinity until nothing helps.
     :param time_limit: CPU seconds, or a text such as ``5m``.
     :param memory_limit: MiB of the whole process, or a text such as ``4g``.
     :param verbose: print what ``gsp-plan`` prints.
@@ -122,6 +123,7 @@ def plan(
         device=device,
         threads=threads,
         seed=seed,
+        improve=improve,
         max_expansions=max_expansions,
         model=None if model is None else str(model.path if isinstance(model, Model) else model),
     )

@@ -99,7 +99,7 @@ class Task:
 
     @property
     def is_lifted(self) -> bool:
-        """Whether learned heuristics can take the task; others go through Fast Downward's translator."""
+        """Whether learned heuristics can take the task; one that came as SAS has no objects and schemas."""
         return self.loaded.is_lifted
 
     @property
@@ -208,7 +208,7 @@ class State:
             end = position + 1 + lifted.arities[numbers[position]]
             atoms.append((numbers[position], tuple(numbers[position + 1 : end])))
             position = end
-        return frozenset(self.task._atom(atom) for atom in atoms)
+        return frozenset(self.task._atom(atom) for atom in atoms if self.task._is_shown(atom[0]))
 
     def actions(self) -> list[Action]:
         """The applicable actions, in the order of their names.
