@@ -66,7 +66,8 @@ def _with_model(search: str) -> str:
 
 # The policy has found its plans within a few hundred expansions, or goes in circles.
 _POLICY = "policy(q, max_expansions=10000)"
-_QUEUES = "gsp_queues(q, [hff, hlm], preferred=[hff, hlm], boost=1000)"
+# Without boosts: they let the preferred operators of hFF crowd out Q (docs/results/searches.md).
+_QUEUES = "gsp_queues(q, [hff, hlm], preferred=[hff, hlm])"
 _GSP_FIRST = _with_model(f"first_of([{_POLICY}, {_QUEUES}, {_LAMA_PHASE}], shares=[0.5, 0.5])")
 _GSP_ANYTIME = _with_model(
     f"iterated([{_POLICY}, {_QUEUES}, "

@@ -328,7 +328,7 @@ private:
         watch_.throw_if_expired();
         auto small = task_.window(window, wide, random_(), watch_);
         if (!small) return std::nullopt;
-        HeuristicRequest request{small->task, nullptr, CostType::normal, "ff", watch_};
+        const HeuristicRequest request{.ground = small->task, .name = "ff", .watch = watch_};
         auto heuristic = make_heuristic("ff", request);
         const int64_t bound = price(window.steps).cost;
         SearchOptions options;
