@@ -1,7 +1,6 @@
 // SAS version 3: the reader checks every index, so that no file can make the core touch memory that is not there.
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <set>
 
 #include "ground_task.h"
@@ -122,15 +121,8 @@ private:
         task_.metric = in_.number("metric", 0, 1) != 0;
         in_.expect("end_metric");
     }
-    /// Layers in use, numbered from 0: the translator leaves gaps where it drops variables.
-    void close_gaps() {
-        std::map<int32_t, int32_t> rank{{-1, -1}};
-        for (const Variable &variable : task_.variables) rank.emplace(variable.axiom_layer, 0);
-        int32_t next = -1;
-        for (auto &[layer, number] : rank) number = next++;
-        for (Variable &variable : task_.variables) variable.axiom_layer = rank[variable.axiom_layer];
-    }
-    static constexpr int32_t max_layer = 1'000'000;
+    /// The translator leaves gaps where it drops variables, so there may be more layers than derived variables.
+    static constexpr int32_t max_layer = 100'000;
     void read_variables() {
         int32_t n = in_.count("number of variables", 10);
         for (int32_t i = 0; i < n; ++i) {
@@ -145,7 +137,6 @@ private:
             in_.expect("end_variable");
             task_.variables.push_back(std::move(variable));
         }
-        close_gaps();
     }
     void read_mutex_groups() {
         int32_t n = in_.count("number of mutex groups", 10);
