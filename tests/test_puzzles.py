@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import cli_support as cli
 import pytest
@@ -45,10 +46,13 @@ PUSHWORLD = {
 }
 
 
-# ---- the rules, as moves on states
+# ---- the rules, as moves on states; places are complex numbers
+
+S = TypeVar("S", bound=Hashable)
+Places = frozenset[complex]
 
 
-def shortest(start: Hashable, moves: Callable[[Hashable], Iterable[Hashable]], solved: Callable[[Hashable], bool]):  # type: ignore[no-untyped-def]
+def shortest(start: S, moves: Callable[[S], Iterable[S]], solved: Callable[[S], bool]) -> int | None:
     """Number of moves to the nearest solved state; None if there is none."""
     depth = {start: 0}
     queue = deque([start])
@@ -69,7 +73,7 @@ def play_sokoban(text: str) -> int | None:
     goals = {cell for cell, mark in cells.items() if mark in ".*+"}
     player = next(cell for cell, mark in cells.items() if mark in "@+")
 
-    def moves(state):  # type: ignore[no-untyped-def]
+    def moves(state: tuple[complex, Places]) -> Iterator[tuple[complex, Places]]:
         at, boxes = state
         for step in (1, -1, 1j, -1j):
             to, beyond = at + step, at + 2 * step
@@ -91,13 +95,13 @@ def play_witness(text: str) -> int | None:
         line, column, colour = map(int, item.split())
         colours[complex(column + 0.5, line + 0.5)] = colour
 
-    def moves(path):  # type: ignore[no-untyped-def]
+    def moves(path: tuple[complex, ...]) -> Iterator[tuple[complex, ...]]:
         for step in (1, -1, 1j, -1j):
             to = path[-1] + step
             if 0 <= to.real <= columns and 0 <= to.imag <= lines and to not in path:
                 yield (*path, to)
 
-    def parted(path) -> bool:  # type: ignore[no-untyped-def]
+    def parted(path: tuple[complex, ...]) -> bool:
         crossed = {(a + b) / 2 for a, b in itertools.pairwise(path)}
         for cell, colour in colours.items():
             region, queue = {cell}, [cell]
@@ -112,14 +116,15 @@ def play_witness(text: str) -> int | None:
                 return False
         return True
 
-    return shortest((start,), moves, lambda path: path[-1] == goal and parted(path))
+    line: tuple[complex, ...] = (start,)
+    return shortest(line, moves, lambda path: path[-1] == goal and parted(path))
 
 
 def play_tiles(text: str) -> int | None:
     numbers = tuple(map(int, text.split()))
     side = int(len(numbers) ** 0.5)
 
-    def moves(state):  # type: ignore[no-untyped-def]
+    def moves(state: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         blank = state.index(0)
         for step in (1, -1, side, -side):
             to = blank + step
@@ -146,7 +151,7 @@ def play_pushworld(text: str) -> int | None:
     movables = sorted(name for name in places if name == "A" or name[0] == "M")
     goals = {name: frozenset(at) for name, at in places.items() if name[0] == "G"}
 
-    def step_to(state, step):  # type: ignore[no-untyped-def]
+    def step_to(state: tuple[Places, ...], step: complex) -> tuple[Places, ...] | None:
         """What becomes of all shapes if the agent's (the first) moves; None if a wall is in the way."""
         shapes = list(state)
         pushed = [0]
@@ -158,10 +163,10 @@ def play_pushworld(text: str) -> int | None:
             pushed += [i for i in range(len(shapes)) if i not in pushed and state[i] & shapes[index]]
         return tuple(shapes)
 
-    def moves(state):  # type: ignore[no-untyped-def]
-        return filter(None, (step_to(state, step) for step in (1, -1, 1j, -1j)))
+    def moves(state: tuple[Places, ...]) -> Iterator[tuple[Places, ...]]:
+        return (after for step in (1, -1, 1j, -1j) if (after := step_to(state, step)) is not None)
 
-    def solved(state) -> bool:  # type: ignore[no-untyped-def]
+    def solved(state: tuple[Places, ...]) -> bool:
         return all(state[movables.index(f"M{name[1:]}")] == at for name, at in goals.items())
 
     return shortest(tuple(frozenset(places[name]) for name in movables), moves, solved)

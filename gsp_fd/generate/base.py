@@ -62,8 +62,8 @@ class Generator:
 
 def domain_file(name: str) -> DomainFile:
     """The domain in the file `domains/NAME.pddl` beside this one; its name is NAME."""
-    text = resources.files("gsp_fd.generate").joinpath("domains", f"{name}.pddl").read_text(encoding="ascii")
-    return DomainFile(name, text.rstrip())
+    file = resources.files("gsp_fd.generate") / "domains" / f"{name}.pddl"
+    return DomainFile(name, file.read_text(encoding="ascii").rstrip())
 
 
 def names(prefix: str, count: int) -> list[str]:
