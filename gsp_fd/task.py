@@ -157,7 +157,9 @@ class Task:
         try:
             with self._errors_explained():
                 ground = self.native_lifted().ground_up_to(LANDMARK_GROUNDING, seconds, memory, limits.progress)
-                return ground and _core.landmarks(ground, max_time=seconds, max_memory_kb=memory, log=log, **options)
+                if ground is None:
+                    return None
+                return _core.landmarks(ground, max_time=seconds, max_memory_kb=memory, log=log, **options)
         except LimitReached as error:
             if error.reason == "interrupted":
                 raise
