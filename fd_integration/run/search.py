@@ -70,6 +70,8 @@ class Run:
     """When the phase under way has used its share of the time."""
     _improved: Plan | None = None
     """The plan that the last improvement ended with."""
+    _tells_at_the_end: bool = False
+    """A plan that is improved is told once, as it is in the end: tools that read logs take the first cost they meet."""
     _unit_cost: bool = True
     _validation_seconds: float = 0.0
 
@@ -78,12 +80,16 @@ class Run:
         start = time.process_time()
         spec = self.build(component)
         iterated = isinstance(spec, IteratedSpec)
-        if self.plans is not None and iterated and spec.numbered:
+        numbered = iterated and spec.numbered
+        if self.plans is not None and numbered:
             self.plans.numbered = True
+        self._tells_at_the_end = self.improve_seconds != 0 and not numbered
         verdict = self.iterate(spec, MAX_INT) if iterated else self.single(spec, MAX_INT)
         if verdict != "interrupted":
             self.improve(self.improvement_time())
             verdict = verdict if self.interrupts.signal is None else "interrupted"
+        if self._tells_at_the_end and self.best is not None:
+            self.tell(self.best)
         stamp = self.log.stamp()
         if iterated:
             self.log.search(f"Actual search time: {time.process_time() - start:.6f}s")
@@ -218,7 +224,8 @@ class Run:
         plan = self.validated([space.operator_name(op) for op in result.plan], [space.cost(op) for op in result.plan])
         for line in plan_lines(plan.actions, plan.costs):
             self.log.line(line)
-        self.tell(plan)
+        if not self._tells_at_the_end:
+            self.tell(plan)
         self._unit_cost = space.unit_cost
         if self.best is None or plan.cost < self.best.cost:
             self.save(plan)
@@ -282,7 +289,7 @@ class Run:
                 max_time=None if math.isinf(seconds) else max(0.0, seconds),
                 max_memory_kb=self.deadline.memory_kb(),
             )
-        if self.best is not first:
+        if self.best is not first and not self._tells_at_the_end:
             self.tell(self.best)
         self._improved = self.best
         return status
