@@ -80,7 +80,8 @@ def present_relations(task: LiftedTask) -> set[str]:
     predicates = {predicate for predicate, _ in task.init}
     rules = [rule for stratum in task.axioms for rule in stratum]
     rules += [rule for schema in task.schemas for rule in schema.conditional]
-    predicates |= {literal.predicate for part in (*task.schemas, *rules) for literal in part.add}
+    effects = [*(schema.add for schema in task.schemas), *(rule.add for rule in rules)]
+    predicates |= {literal.predicate for literals in effects for literal in literals}
     found = {task.predicates[predicate] for predicate in predicates}
     for suffix, goals in (("goal", task.goal_positive), ("not_goal", task.goal_negative)):
         names = {task.predicates[predicate] for predicate, _ in goals}

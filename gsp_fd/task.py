@@ -1,4 +1,4 @@
-"""From files to a task: PDDL lifted where possible, otherwise through Fast Downward's translator; or a SAS file.
+"""From files to a task: PDDL lifted, or through Fast Downward's translator where its options are given; or a SAS file.
 
 A task knows where it came from: plans are validated against the files, not against what the search made of them.
 """
@@ -177,7 +177,13 @@ def load_pddl(
         log(f"Using Fast Downward's translator: {lifted.reason}")
     else:
         log("Using Fast Downward's translator, because of its options")
-    task.sas = _translated(Path(domain_file), Path(problem_file), limits, translate_options, log)
+    try:
+        task.sas = _translated(Path(domain_file), Path(problem_file), limits, translate_options, log)
+    except TranslationFailed as failed:
+        if task.not_lifted is None or failed.exit_code != ExitCode.TRANSLATE_INPUT_ERROR:
+            raise
+        # Ground, the rules might have been stratified; now it is certain that they are not.
+        raise InputError(task.not_lifted.reason, task.not_lifted.file, task.not_lifted.line) from None
     return task
 
 

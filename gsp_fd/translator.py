@@ -1,4 +1,4 @@
-"""Fast Downward's own translator, run as a program: PDDL outside the lifted fragment to SAS."""
+"""Fast Downward's own translator, run as a program: PDDL to SAS."""
 
 from __future__ import annotations
 

@@ -12,17 +12,25 @@ from typing import Any
 import pytest
 import tasks
 
+from gsp_fd import _core
 from gsp_fd.common import processes
 
 COURIER = {"domain.pddl": tasks.COURIER_DOMAIN, "problem.pddl": tasks.COURIER}
 TOWER = {"domain.pddl": tasks.TOWER_DOMAIN, "problem.pddl": tasks.TOWER}
 HOUSE = {"domain.pddl": tasks.HOUSE_DOMAIN, "problem.pddl": tasks.HOUSE}
+GAME = {"domain.pddl": tasks.GAME_DOMAIN, "problem.pddl": tasks.GAME}
 UNSOLVABLE = {
     "domain.pddl": tasks.TOWER_DOMAIN,
     "problem.pddl": tasks.TOWER.replace("(on b c)", "(on b a)").replace("(on c d)", "(on c a)"),
 }
 ENDLESS = {"domain.pddl": tasks.LAMPS_DOMAIN, "problem.pddl": tasks.lamps(60)}
 """More states than any blind search can visit."""
+
+
+def astar(space: _core.StateSpace, heuristic: _core.Heuristic, max_expansions: int | None = None) -> _core.SearchResult:
+    """A* in this process."""
+    keys = [_core.sum([_core.g(), heuristic]), heuristic]
+    return _core.search(space, _core.TieBreakingOpenList(keys), reopen_closed=True, max_expansions=max_expansions)
 
 
 def write_files(folder: Path, files: dict[str, str]) -> Path:

@@ -94,6 +94,23 @@ HOUSE = """\
 """
 
 
+GAME_DOMAIN = """\
+(define (domain game)
+  (:requirements :adl :derived-predicates)
+  (:predicates (edge ?x ?y) (marked ?x) (won ?x))
+  (:derived (won ?x) (exists (?y) (and (edge ?x ?y) (marked ?y) (not (won ?y)))))
+  (:action mark :parameters (?x) :precondition (not (marked ?x)) :effect (marked ?x)))
+"""
+
+GAME = """\
+(define (problem path) (:domain game)
+  (:objects a b c)
+  (:init (edge a b) (edge b c))
+  (:goal (won a)))
+"""
+"""Its rules are stratified only once they are ground: the one thing for which a task needs the translator."""
+
+
 def lamps(count: int, goal: str = "") -> str:
     """A problem with 2 to the power of ``count`` states; by default all lamps are to be lit."""
     names = [f"l{i}" for i in range(count)]

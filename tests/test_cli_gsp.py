@@ -310,10 +310,12 @@ def test_sas_file(tower: Path) -> None:
     assert "SAS" in message
 
 
-def test_task_outside_the_lifted_fragment(tower: Path) -> None:
+def test_task_without_a_lifted_form(tower: Path) -> None:
     pytest.importorskip("fast_downward", reason="Fast Downward's translator is not installed")
-    cli.write_files(tower, cli.HOUSE)
-    assert "gsp needs the lifted task" in complaint(tower, *GSP, code=34)
+    cli.write_files(tower, cli.GAME)
+    message = complaint(tower, *GSP, code=34)
+    assert "gsp needs the lifted task" in message
+    assert "derived predicate 'won' depends on its own negation" in message
 
 
 def test_model_options_without_a_learned_heuristic(tower: Path) -> None:

@@ -78,8 +78,9 @@ def test_separate_heuristics_of_one_name(tmp_path: Path) -> None:
     assert "unexplained_errors" not in run
 
 
-def test_through_the_translator(tmp_path: Path) -> None:
-    cli.write_files(tmp_path, cli.HOUSE)
+@pytest.mark.parametrize("files", [cli.HOUSE, cli.GAME], ids=["lifted", "translator"])
+def test_axioms(tmp_path: Path, files: dict[str, str]) -> None:
+    cli.write_files(tmp_path, files)
     run = parsed(tmp_path, [*LAB, "domain.pddl", "problem.pddl", "--search", "astar(blind())"], SINGLE)
     assert "unexplained_errors" not in run
     assert run["translator_axioms"] > 0

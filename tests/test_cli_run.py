@@ -195,8 +195,8 @@ def test_sas_files(tower: Path) -> None:
     assert (tower / "output.sas").exists()
 
 
-def test_pddl_outside_the_lifted_fragment(tmp_path: Path) -> None:
-    cli.write_files(tmp_path, cli.HOUSE)
+def test_pddl_without_a_lifted_form(tmp_path: Path) -> None:
+    cli.write_files(tmp_path, cli.GAME)
     run = cli.gsp_plan(tmp_path, "--keep-sas-file", "problem.pddl", "--heuristic", "hff")
     assert run.returncode == 0, run.stderr
     assert "Using Fast Downward's translator" in run.stdout

@@ -106,8 +106,11 @@ def test_deep_preconditions_do_not_overflow_the_stack() -> None:
     assert astar(native, _core.heuristic("blind", native)).plan_cost == 1
 
 
-def test_tasks_of_the_translator() -> None:
-    task = tasks.load(tasks.HOUSE_DOMAIN, tasks.HOUSE)
+def test_tasks_of_the_translator(tmp_path: Path) -> None:
+    (tmp_path / "domain.pddl").write_text(tasks.HOUSE_DOMAIN)
+    (tmp_path / "problem.pddl").write_text(tasks.HOUSE)
+    options = ["--keep-unimportant-variables"]
+    task = load_pddl(tmp_path / "domain.pddl", tmp_path / "problem.pddl", translate_options=options)
     assert task.sas is not None
     native = task.ground()
     assert native.num_axioms > 0

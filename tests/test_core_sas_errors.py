@@ -76,7 +76,7 @@ MISTAKES = [  # line, its new text, what the message says; the line is where the
     (11, b"0", "at least one value"),
     (11, b"2147483648", "number of values"),
     (11, b"9999999999999999999999", "number of values"),
-    (17, b"99", "axiom layer"),
+    (17, b"100001", "axiom layer"),
     (25, b"2 0", "variable 2"),
     (25, b"0 2", "value 2"),
     (25, b"x 0", "expected variable"),

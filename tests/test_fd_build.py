@@ -153,7 +153,10 @@ def test_what_does_not_apply_is_no_error_of_the_portfolio(sas: Path, build: Path
     assert "initial states differ" in message(GSP, GSP_PROBLEM=other_problem(sas))
     (sas / "house.pddl").write_text(tasks.HOUSE_DOMAIN)
     (sas / "three.pddl").write_text(tasks.HOUSE)
-    assert "derived predicate" in message(GSP, GSP_DOMAIN="house.pddl", GSP_PROBLEM="three.pddl")
+    assert "does not fit the task" in message(GSP, GSP_DOMAIN="house.pddl", GSP_PROBLEM="three.pddl")
+    (sas / "game.pddl").write_text(tasks.GAME_DOMAIN)
+    (sas / "path.pddl").write_text(tasks.GAME)
+    assert "derived predicate" in message(GSP, GSP_DOMAIN="game.pddl", GSP_PROBLEM="path.pddl")
     assert "missing.pddl" in message(GSP, GSP_PROBLEM="missing.pddl")
 
 

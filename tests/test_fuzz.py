@@ -111,7 +111,7 @@ def test_mutated_input(targets: tuple[str, ...], count: int, tmp_path: Path) -> 
     assert f"{len(targets) * count} inputs in all, 0 findings" in printed
 
 
-@pytest.mark.parametrize(("target", "count"), [("sas-tasks", 60), ("pddl-tasks", 12)])
+@pytest.mark.parametrize(("target", "count"), [("sas-tasks", 60), ("pddl-tasks", 12), ("adl-tasks", 15)])
 def test_random_tasks_against_fast_downward(target: str, count: int, tmp_path: Path) -> None:
     pytest.importorskip("up_fast_downward", reason="up-fast-downward is not installed")
     if not translator_available():

@@ -172,41 +172,131 @@ def test_goals(tmp_path: Path) -> None:
     task = schema_of(tmp_path, goal="(and (forall (?z - t) (imply (not (= ?z l)) (p ?z))) (not (s m)))")
     assert isinstance(task, LiftedTask)
     assert (task.goal_positive, task.goal_negative) == (((0, (0,)),), ((2, (2,)),))
+
+
+def test_goals_that_are_no_conjunctions(tmp_path: Path) -> None:
     many = " ".join(f"?z{index}" for index in range(12))
-    for goal, reason in (
-        ("(exists (?z) (p ?z))", "existential quantifier in the goal"),
-        ("(not (= k k))", "contradiction in the goal"),
-        (f"(forall ({many}) (p ?z1))", "universal quantifier with too many instances in the goal"),
+    for goal, positive, negative, bodies in (
+        ("(exists (?z) (p ?z))", ((3, ()),), (), [((Literal(0, (0,)),), ())]),
+        ("(and (p k) (or (p l) (s m)))", ((0, (0,)),), (), []),  # (s m) is false for ever
+        ("(or (p k) (p l))", ((3, ()),), (), [((Literal(0, (-1,)),), ()), ((Literal(0, (-2,)),), ())]),
+        (f"(forall ({many}) (p ?z1))", (), ((3, ()),), [((), (Literal(0, (0,)),))]),
+        ("(not (= k k))", ((3, ()),), (), []),  # no rule: never true
     ):
-        assert schema_of(tmp_path, goal=goal) == NotLifted(reason, 1, str(tmp_path / "p.pddl"))
+        task = schema_of(tmp_path, goal=goal)
+        assert isinstance(task, LiftedTask)
+        if "(s m)" in goal:
+            positive = (*positive, (0, (1,)))
+        assert (task.goal_positive, task.goal_negative) == (positive, negative), goal
+        assert [(rule.positive, rule.negative) for stratum in task.axioms for rule in stratum] == bodies
+        assert all(task.is_auxiliary(rule.add[0].predicate) for stratum in task.axioms for rule in stratum)
+        assert task.signature == [("p", 1), ("q", 2), ("s", 1)]
+
+
+def test_goals_of_all_objects_share_a_rule(tmp_path: Path) -> None:
+    task = schema_of(tmp_path, goal="(forall (?z - t) (or (p ?z) (q ?z ?z)))", effect="(and (p ?x) (q ?x ?x))")
+    assert isinstance(task, LiftedTask)
+    assert task.goal_positive == ((3, (0,)), (3, (1,)))
+    (stratum,) = task.axioms
+    assert [rule.positive for rule in stratum] == [(Literal(0, (0,)),), (Literal(1, (0, 0)),)]
+
+
+P, Q, S = 0, 1, 2
 
 
 @pytest.mark.parametrize(
-    ("part", "text", "reason"),
+    ("precondition", "bodies"),
     [
-        ("precondition", "(or (p ?x) (s ?x))", "disjunction in action 'act'"),
-        ("precondition", "(not (and (p ?x) (s ?x)))", "disjunction in action 'act'"),
-        ("precondition", "(imply (p ?x) (s ?x))", "disjunction in action 'act'"),
-        ("precondition", "(exists (?z) (q ?x ?z))", "existential quantifier in action 'act'"),
-        ("precondition", "(not (forall (?z) (q ?x ?z)))", "existential quantifier in action 'act'"),
-        ("precondition", "(forall (?z) (q ?x ?z))", "universal quantifier in action 'act'"),
-        ("effect", "(when (p ?x) (s ?x))", "conditional effect in action 'act'"),
-        ("effect", "(when (exists (?z) (p ?z)) (s ?x))", "conditional effect in action 'act'"),
-        ("effect", "(forall (?z) (s ?z))", "universal effect in action 'act'"),
+        ("(or (p ?x) (s ?x))", [((Literal(P, (0,)),), ()), ((Literal(S, (0,)),), ())]),
+        ("(not (and (p ?x) (s ?x)))", [((), (Literal(P, (0,)),)), ((), (Literal(S, (0,)),))]),
+        ("(exists (?z) (q ?x ?z))", [((Literal(Q, (0, 2)),), ())]),
+        ("(exists (?z) (and (q ?x ?z) (= ?z k)))", [((Literal(Q, (0, -1)),), ())]),
+        ("(and (p ?x) (or (s ?x) (exists (?z) (q ?x ?z))))",
+         [((Literal(P, (0,)), Literal(S, (0,))), ()), ((Literal(P, (0,)), Literal(Q, (0, 2))), ())]),
+    ],
+)  # fmt: skip
+def test_preconditions_with_alternatives(precondition: str, bodies: list[object], tmp_path: Path) -> None:
+    task = schema_of(tmp_path, precondition)
+    assert isinstance(task, LiftedTask)
+    (schema,) = task.schemas
+    rules = schema.alternatives or (schema,)
+    assert [(rule.positive, rule.negative) for rule in rules] == bodies
+    assert not task.axioms
+    for rule in schema.alternatives:
+        assert rule.parameters[: len(schema.parameters)] == schema.parameters
+        assert set(schema.positive) <= set(rule.positive)
+
+
+def test_universal_preconditions_are_negated_rules(tmp_path: Path) -> None:
+    task = schema_of(tmp_path, "(forall (?z - t) (imply (p ?z) (q ?x ?z)))")
+    assert isinstance(task, LiftedTask)
+    (schema,), ((rule,),) = task.schemas, task.axioms
+    assert (schema.positive, schema.negative) == ((), (Literal(3, (0,)),))
+    assert (rule.add, rule.positive, rule.negative) == (
+        (Literal(3, (0,)),),
+        (Literal(P, (1,)),),
+        (Literal(Q, (0, 1)),),
+    )
+    assert task.fluent == (True, False, False, True)
+
+
+def test_many_alternatives_become_a_predicate(tmp_path: Path) -> None:
+    pairs = [f"(or (q ?x {a}) (q {a} ?x))" for a in ("k", "l")] * 4 + ["(or (p k) (p l) (s k) (s l))"] * 4
+    several = " ".join(f"(or {pair} (q ?y k) (p ?y) (not (s ?y)))" for pair in pairs)
+    task = schema_of(tmp_path, f"(and (or (p k) (s ?y)) (or (q k ?x) (q ?y l)) {several})")
+    assert isinstance(task, LiftedTask)
+    assert 1 <= len(task.schemas[0].alternatives) <= 64
+
+
+@pytest.mark.parametrize(
+    ("effect", "parameters", "positive", "negative", "add", "delete"),
+    [
+        ("(when (p ?x) (s ?x))", 2, [P], [], [S], []),
+        ("(forall (?z) (not (s ?z)))", 3, [], [], [], [S]),
+        ("(forall (?z) (when (and (q ?x ?z) (not (p ?z))) (and (s ?z) (not (q ?x ?z)))))", 3, [Q], [P], [S], [Q]),
+        ("(when (exists (?z) (q ?x ?z)) (s ?x))", 3, [Q], [], [S], []),
     ],
 )
-def test_outside_the_fragment(part: str, text: str, reason: str, tmp_path: Path) -> None:
-    task = schema_of(tmp_path, **{part: text})
-    assert isinstance(task, NotLifted)
-    assert (task.reason, task.line, task.file) == (reason, 6, str(tmp_path / "d.pddl"))
+def test_conditional_effects(
+    effect: str,
+    parameters: int,
+    positive: list[int],
+    negative: list[int],
+    add: list[int],
+    delete: list[int],
+    tmp_path: Path,
+) -> None:
+    task = schema_of(tmp_path, effect=effect)
+    assert isinstance(task, LiftedTask)
+    (rule,) = task.schemas[0].conditional
+    assert len(rule.parameters) == parameters
+    parts = (rule.positive, rule.negative, rule.add, rule.delete)
+    assert [[literal.predicate for literal in part] for part in parts] == [positive, negative, add, delete]
+    assert not task.schemas[0].add
 
 
-def test_derived_predicates_are_outside_the_fragment(tmp_path: Path) -> None:
-    domain = TEXT.format(precondition="()", effect="(p ?x)", type="t")
-    domain = domain.replace("(:action", "(:derived (s ?x) (p ?x))\n(:action")
+def test_derived_predicates(tmp_path: Path) -> None:
+    domain = TEXT.format(precondition="(not (s ?y))", effect="(p ?x)", type="t")
+    rules = "(:derived (s ?x) (or (p ?x) (exists (?z) (and (q ?x ?z) (s ?z)))))"
     problem = "(define (problem x) (:domain d) (:init) (:goal (s k)))"
-    expected = NotLifted("derived predicate 's'", 6, str(tmp_path / "d.pddl"))
-    assert convert(tmp_path, domain, problem) == expected
+    task = lifted(tmp_path, domain.replace("(:action", f"{rules}\n(:action"), problem)
+    assert (task.predicates, task.fluent) == (("p", "q", "s"), (True, False, True))
+    assert task.derived == frozenset({2})
+    assert task.goal_positive == ((S, (0,)),)
+    (stratum,) = task.axioms
+    assert [[literal.predicate for literal in rule.positive] for rule in stratum] == [[P], [Q, S]]
+
+
+def test_a_circle_through_a_negation(tmp_path: Path) -> None:
+    domain = TEXT.format(precondition="()", effect="(p ?x)", type="t")
+    rule = "(:derived (s ?x)\n (exists (?y) (and (q ?x ?y) (not (s ?y)))))"
+    found = convert(
+        tmp_path,
+        domain.replace("(:action", f"{rule}\n(:action"),
+        "(define (problem x) (:domain d) (:init) (:goal (s k)))",
+    )
+    expected = "derived predicate 's' depends on its own negation"
+    assert found == NotLifted(expected, 6, str(tmp_path / "d.pddl"))
 
 
 def test_actions_need_a_value_for_their_cost(tmp_path: Path) -> None:
@@ -229,11 +319,17 @@ def test_actions_need_a_value_for_their_cost(tmp_path: Path) -> None:
 def test_deep_formulas(tmp_path: Path) -> None:
     depth = (MAX_DEPTH - 10) // 2 * 2
     deep = "(and (s ?x) (not " * (depth // 2) + "(p ?x)" + "))" * (depth // 2)
-    assert schema_of(tmp_path, deep) == NotLifted("disjunction in action 'act'", 6, str(tmp_path / "d.pddl"))
+    task = schema_of(tmp_path, deep)
+    assert isinstance(task, LiftedTask)
+    assert len(task.schemas[0].alternatives) <= 64
+    quantifiers = "".join(f"({'forall' if i % 2 else 'exists'} (?z{i}) " for i in range(depth))
+    task = schema_of(tmp_path, f"{quantifiers}(q ?z0 ?z{depth - 1}){')' * depth}")
+    assert isinstance(task, LiftedTask)
+    assert len(task.axioms) == depth - 1
     assert single(schema_of(tmp_path, "(not " * depth + "(p ?x)" + ")" * depth))[0] == (Literal(0, (0,)),)
 
 
-IN_FRAGMENT = frozenset(
+STRIPS = frozenset(
     {
         "blocks", "driverlog", "elevators-opt08-strips", "freecell", "gripper", "hiking-opt14-strips",
         "logistics98", "movie", "mprime", "mystery", "mystery-unsolvable", "parcprinter-08-strips",
@@ -246,10 +342,12 @@ IN_FRAGMENT = frozenset(
 @pytest.mark.parametrize("name", CONFORMANCE)
 def test_competition_files(name: str, benchmarks: Path) -> None:
     task = lifted_task(*read_pair(benchmarks / "conformance" / name))
-    assert isinstance(task, LiftedTask) == (name in IN_FRAGMENT), task
+    assert isinstance(task, LiftedTask)
+    plain = not task.axioms and not any(schema.alternatives or schema.conditional for schema in task.schemas)
+    assert plain == (name in STRIPS)
 
 
-@pytest.mark.parametrize("name", sorted(IN_FRAGMENT - {"mystery-unsolvable"}))
+@pytest.mark.parametrize("name", sorted(STRIPS - {"mystery-unsolvable"}))
 def test_plans_of_fast_downward(name: str, benchmarks: Path) -> None:
     task = lifted_task(*read_pair(benchmarks / "conformance" / name))
     assert isinstance(task, LiftedTask)

@@ -33,8 +33,6 @@ from unified_planning.test.examples import get_example_problems
 
 from gsp_fd.fd_integration.unified_planning import GSPEngine, register
 
-NEEDS_TRANSLATOR = {"basic_conditional", "complex_conditional", "basic_exists", "basic_forall"}
-
 
 @pytest.fixture(autouse=True, scope="module")
 def registered() -> None:
@@ -69,8 +67,6 @@ EXAMPLES = examples()
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_of_unified_planning(name: str) -> None:
-    if name in NEEDS_TRANSLATOR:
-        pytest.importorskip("fast_downward.translate", reason="fast-downward-translate is not installed")
     with OneshotPlanner(name="gsp") as planner:
         result = planner.solve(EXAMPLES[name])
     assert result.status == Status.SOLVED_SATISFICING, log_of(result)

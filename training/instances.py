@@ -50,8 +50,10 @@ def read_tasks(domain: Path, folder: Path) -> list[Task]:
     for file in files:
         task = load_pddl(domain, file)
         if task.lifted is None:
-            message = f"training needs the lifted engine: {task.not_lifted.reason if task.not_lifted else ''}"
-            raise InputError(message, str(file), exit_code=ExitCode.DRIVER_UNSUPPORTED)
+            why = task.not_lifted
+            message = f"training needs the lifted engine: {why.reason if why else ''}"
+            place = (why.file, why.line) if why else (str(file), None)
+            raise InputError(message, *place, exit_code=ExitCode.DRIVER_UNSUPPORTED)
         tasks.append(task)
     return tasks
 

@@ -44,7 +44,7 @@ def find_pddl_files(
 
 
 def load_lifted(domain_file: Path, problem_file: Path) -> Task:
-    """The task for a learned heuristic; InputError if it is outside the lifted fragment."""
+    """The task for a learned heuristic; InputError if it has no lifted form."""
     from gsp_fd.pddl import LiftedTask, lifted_task, read_domain, read_problem
     from gsp_fd.task import Task
 

@@ -121,13 +121,15 @@ private:
         task_.metric = in_.number("metric", 0, 1) != 0;
         in_.expect("end_metric");
     }
+    /// The translator leaves gaps where it drops variables, so there may be more layers than derived variables.
+    static constexpr int32_t max_layer = 100'000;
     void read_variables() {
         int32_t n = in_.count("number of variables", 10);
         for (int32_t i = 0; i < n; ++i) {
             Variable variable;
             in_.expect("begin_variable");
             variable.name = in_.line();
-            variable.axiom_layer = in_.number("axiom layer", -1, n);
+            variable.axiom_layer = in_.number("axiom layer", -1, max_layer);
             int32_t size = in_.count("number of values", 1);
             if (size < 1) in_.fail("a variable needs at least one value");
             if (variable.axiom_layer >= 0 && size != 2) in_.fail("a derived variable needs two values");

@@ -132,12 +132,14 @@ class _Converter:
         self.object_types = tuple(self.types[item.types] for item in items)
         used = [action.cost.function for action in domain.actions if isinstance(action.cost, FunctionTerm)]
         self.functions = {name: index for index, name in enumerate(dict.fromkeys(used))}
+        derived = {rule.predicate for rule in domain.derived}
         self.form = NormalForm(
             predicates={name: index for index, name in enumerate(domain.predicates)},
             predicate_types=[self._types(item.parameters) for item in domain.predicates.values()],
             members=self.members,
             types_of=self._types,
             constants=self._object_terms(domain.constants),
+            basic=frozenset(i for i, name in enumerate(domain.predicates) if name not in derived),
         )
 
     def convert(self) -> LiftedTask:
@@ -191,12 +193,11 @@ class _Converter:
             return strata(self.form.rules)
         except NotStratifiedError as error:
             names = list(self.form.predicates)
-            derived = {rule.predicate: rule.line for rule in reversed(self.domain.derived)}
-            name = names[error.predicate]
-            line = derived.get(name, self.domain.derived[0].line)
-            shown = f"derived predicate '{name}'" if name in derived else "a derived predicate"
-            reason = f"{shown} depends on its own negation"
-            raise _OutsideError(NotLifted(reason, line, self.domain.file)) from None
+            circle = {names[predicate] for predicate in error.predicates}
+            # Auxiliary predicates alone are no circle: they stand for parts of conditions.
+            rule = next(rule for rule in self.domain.derived if rule.predicate in circle)
+            reason = f"derived predicate '{rule.predicate}' depends on its own negation"
+            raise _OutsideError(NotLifted(reason, rule.line, self.domain.file)) from None
 
     # -- names to indices
 
@@ -306,8 +307,9 @@ def _ground(atoms: Iterable[GroundAtom]) -> tuple[GroundAtom, ...]:
 
 def _changed(schema: Schema) -> Iterator[Literal]:
     """The literals that the actions of a schema may make true or false."""
-    for part in (schema, *schema.conditional):
-        yield from (*part.add, *part.delete)
+    yield from (*schema.add, *schema.delete)
+    for rule in schema.conditional:
+        yield from (*rule.add, *rule.delete)
 
 
 def _shared(rules: Sequence[Rule], count: int) -> Rule:

@@ -7,8 +7,9 @@ conjunction.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from gsp_fd.pddl.ast import And, Atom, Condition, Equality, Exists, Forall, Not, Or, TypedName
 from gsp_fd.pddl.literals import ContradictionError, GroundAtom, Literals
@@ -48,26 +49,37 @@ class Variables:
 
 
 TRUE: list[Literals] = [Literals()]
+Guard: TypeAlias = tuple[GroundAtom, ...]
+"""Atoms over terms."""
 
 
 @dataclass(slots=True)
 class NormalForm:
-    """Alternatives of the conditions of one task; ``rules`` are those of the auxiliary predicates made on the way."""
+    """Alternatives of the conditions of one task; ``rules`` are those of the auxiliary predicates made on the way.
+
+    ``basic`` are the predicates that no rule derives.
+    """
 
     predicates: dict[str, int]
     predicate_types: list[tuple[int, ...]]
     members: Sequence[tuple[int, ...]]
     types_of: Callable[[Sequence[TypedName]], tuple[int, ...]]
     constants: Mapping[str, int]
+    basic: Container[int]
     rules: list[Rule] = field(default_factory=list)
-    _known: dict[tuple[int, bool], tuple[int, tuple[str, ...]]] = field(default_factory=dict)
+    _known: dict[tuple[int, bool, Guard], int] = field(default_factory=dict)
 
     # Each level of nesting costs one Python frame, and a quantifier a few, see reader.MAX_DEPTH.
 
-    def alternatives(self, condition: Condition, scope: Variables, negated: bool = False) -> list[Literals]:
-        """The conjunctions of which one must hold; none if the condition can never hold."""
+    def alternatives(
+        self, condition: Condition, scope: Variables, negated: bool = False, guard: Guard = ()
+    ) -> list[Literals]:
+        """The conjunctions of which one must hold; none if the condition can never hold.
+
+        ``guard`` holds wherever it matters whether the condition does.
+        """
         if isinstance(condition, Not):
-            return self.alternatives(condition.part, scope, not negated)
+            return self.alternatives(condition.part, scope, not negated, guard)
         if isinstance(condition, (And, Or)):
             if isinstance(condition, And) != negated:
                 return self._conjunction(condition.parts, scope, negated)
@@ -77,7 +89,7 @@ class NormalForm:
         if isinstance(condition, (Forall, Exists)):
             types = self.types_of(condition.variables)
             if isinstance(condition, Exists) == negated:
-                return self._universal(condition, types, scope, negated)
+                return self._universal(condition, types, scope, negated, guard)
             if not all(self.members[kind] for kind in types):
                 return []
             return self.alternatives(condition.part, scope.extended(condition.variables, types), negated)
@@ -94,39 +106,45 @@ class NormalForm:
 
     def _conjunction(self, parts: Sequence[Condition], scope: Variables, negated: bool) -> list[Literals]:
         result = TRUE
-        for part in parts:
-            further = self.alternatives(part, scope, negated)
+        # Universal parts last: their rules need look only where everything else may hold.
+        for part in sorted(parts, key=lambda part: is_universal(part, negated)):
+            guard = result[0].positive if is_universal(part, negated) and len(result) == 1 else {}
+            further = self.alternatives(part, scope, negated, tuple(guard))
             if len(result) * len(further) > MAX_ALTERNATIVES:
                 further = [self.auxiliary(part, scope, negated)]
             result = conjunction(result, further)
         return result
 
     def _universal(
-        self, condition: Forall | Exists, types: Sequence[int], scope: Variables, negated: bool
+        self, condition: Forall | Exists, types: Sequence[int], scope: Variables, negated: bool, guard: Guard
     ) -> list[Literals]:
         if not all(self.members[kind] for kind in types):
             return TRUE
-        violated = self.auxiliary(condition, scope, not negated)
+        violated = self.auxiliary(condition, scope, not negated, guard)
         (atom,) = violated.positive
         return [Literals(negative={atom: None})]
 
-    def auxiliary(self, condition: Condition, scope: Variables, negated: bool) -> Literals:
+    def auxiliary(self, condition: Condition, scope: Variables, negated: bool, guard: Guard = ()) -> Literals:
         """The condition, negated or not, as one atom of a derived predicate over its free variables."""
-        key = (id(condition), negated)
+        free = tuple(name for name in dict.fromkeys(free_names(condition)) if name in scope.named)
+        place = {scope.terms[name]: index for index, name in enumerate(free)}
+        # Guards of derived predicates could make a circle of rules.
+        kept = [atom for atom in guard if atom[0] in self.basic and all(term in place or term < 0 for term in atom[1])]
+        atoms = [_renamed(atom, place) for atom in kept]
+        key = (id(condition), negated, tuple(atoms))
         if key not in self._known:
-            free = tuple(name for name in dict.fromkeys(free_names(condition)) if name in scope.named)
             types = [scope.named[name] for name in free]
             predicate = self.new_predicate(str(len(self._known)), tuple(types))
-            self._known[key] = predicate, free
+            self._known[key] = predicate
             own = Variables(self.constants, {}, []).extended([TypedName(name) for name in free], types)
             head = (predicate, tuple(range(len(free))))
             if isinstance(condition, (And, Or)) and isinstance(condition, And) == negated:
                 bodies = [item for part in condition.parts for item in self.alternatives(part, own, negated)]
             else:
                 bodies = self.alternatives(condition, own, negated)
+            bodies = conjunction(bodies, [Literals(positive=dict.fromkeys(atoms))])
             self.rules += [rule for body in bodies for rule in self.rule(own.types, len(free), body, [head])]
-        predicate, free = self._known[key]
-        return Literals(positive={(predicate, tuple(scope.terms[name] for name in free)): None})
+        return Literals(positive={(self._known[key], tuple(scope.terms[name] for name in free)): None})
 
     def new_predicate(self, name: str, types: tuple[int, ...]) -> int:
         """The index of an auxiliary predicate of this name and these types, which is made."""
@@ -230,6 +248,13 @@ def _weakest(found: list[Literals]) -> list[Literals]:
 
 def _renamed(atom: GroundAtom, names: Mapping[int, int]) -> GroundAtom:
     return atom[0], tuple(names.get(term, term) for term in atom[1])
+
+
+def is_universal(condition: Condition, negated: bool) -> bool:
+    """Whether a condition, negated or not, is one about all values of some variables."""
+    while isinstance(condition, Not):
+        condition, negated = condition.part, not negated
+    return isinstance(condition, Exists if negated else Forall)
 
 
 def free_names(condition: Condition) -> Iterator[str]:

@@ -8,11 +8,11 @@ from gsp_fd.pddl.rules import Rule
 
 
 class NotStratifiedError(Exception):
-    """A predicate that depends on its own negation; ``predicate`` is its number."""
+    """Predicates that depend on each other and on the negation of one of them, by their numbers."""
 
-    def __init__(self, predicate: int) -> None:
-        super().__init__(predicate)
-        self.predicate = predicate
+    def __init__(self, predicates: Sequence[int]) -> None:
+        super().__init__(predicates)
+        self.predicates = predicates
 
 
 def strata(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], ...]:
@@ -27,7 +27,7 @@ def strata(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], ...]:
         head = rule.add[0].predicate
         for literal in rule.negative:
             if literal.predicate in place and place[literal.predicate] == place[head]:
-                raise NotStratifiedError(head)
+                raise NotStratifiedError(components[place[head]])
     result: list[list[Rule]] = [[] for _ in components]
     for rule in rules:
         result[place[rule.add[0].predicate]].append(rule)
@@ -64,7 +64,7 @@ def _components(needs: Mapping[int, Iterable[int]]) -> list[list[int]]:
                 if work:
                     lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[node])
                 if lowest[node] == index[node]:
-                    members = []
+                    members: list[int] = []
                     while not members or members[-1] != node:
                         members.append(stack.pop())
                         on_stack.discard(members[-1])

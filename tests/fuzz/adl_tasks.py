@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Terms = dict[str, str]
 """Variables and objects with their types."""
@@ -57,9 +57,12 @@ class _Formulas:
             return f"({connective} {' '.join(parts)})"
         if kind < 0.82:
             return f"(imply {self._part(terms, depth, not positive)} {self._part(terms, depth, positive)})"
-        quantified = self.variables()
-        body = self._part({**terms, **quantified}, depth, positive)
-        return f"({rng.choice(('forall', 'exists'))} ({typed(quantified)}) {body})"
+        quantifier, quantified = rng.choice(("forall", "exists")), self.variables()
+        # A universal quantifier is a negated predicate: below it, only what may be negated keeps the strata in order.
+        inner = replace(self, predicates=self.negatable) if (quantifier == "forall") == positive else self
+        body = inner._part({**terms, **quantified}, depth, positive)
+        self.fresh = inner.fresh
+        return f"({quantifier} ({typed(quantified)}) {body})"
 
     def _part(self, terms: Terms, depth: int, positive: bool) -> str:
         return self.formula(terms, depth - 1, positive)
@@ -73,7 +76,9 @@ def typed(terms: Terms) -> str:
 def adl_task(rng: random.Random) -> tuple[str, str]:
     """A domain and a problem: at most four objects, so that the states can be counted."""
     types = ["object", *(f"t{i}" for i in range(rng.randint(0, 2)))]
-    objects = {f"o{i}": rng.choice(types) for i in range(rng.randint(1, 4))}
+    # No type is empty: there the translator takes (exists (?x) (and)) to be true.
+    kinds_of_objects = [*types[1:], *(rng.choice(types) for _ in range(rng.randint(1, 4 - len(types[1:]))))]
+    objects = {f"o{i}": kind for i, kind in enumerate(rng.sample(kinds_of_objects, len(kinds_of_objects)))}
 
     def signature(prefix: str, count: int) -> Signature:
         arities = (rng.choice((0, 1, 1, 1, 2, 2)) for _ in range(count))
@@ -106,8 +111,9 @@ def adl_task(rng: random.Random) -> tuple[str, str]:
         f"(:functions (total-cost))\n{chr(10).join([*rules, *schemas])})\n"
     )
     facts = {fact for _ in range(rng.randint(0, 6)) if (fact := effects.atom(objects))}
+    others = {name: kind for name, kind in objects.items() if name not in constant}
     problem = (
-        f"(define (problem random) (:domain random) (:objects {typed({k: v for k, v in objects.items() if k != 'o0'})})\n"
+        f"(define (problem random) (:domain random) (:objects {typed(others)})\n"
         f"(:init {' '.join(sorted(facts))} (= (total-cost) 0))\n"
         f"(:goal (and {' '.join(formulas.formula(objects, 3) for _ in range(rng.randint(1, 2)))}))\n"
         f"{'(:metric minimize (total-cost))' if costs else ''})\n"

@@ -11,11 +11,14 @@ from typing import Any
 import cli_support
 import sas_reference
 
+from gsp_fd import _core
+from gsp_fd.common.errors import InputError
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.task import load_pddl
 from gsp_fd.translator import translate
 from gsp_fd.validate import parse_plan
 
+from .adl_tasks import adl_task
 from .campaign import campaign
 from .programs import driver_run
 from .random_tasks import pddl_task, sas_task
@@ -163,7 +166,39 @@ class PddlTasks:
         return optimum is not None
 
 
-TARGETS = {kind.name: kind for kind in (SasTasks, PddlTasks)}
+class AdlTasks(PddlTasks):
+    """random tasks with quantifiers, conditional effects and derived predicates; searches on lifted states as well"""
+
+    name = "adl-tasks"
+
+    def case(self, rng: random.Random) -> Case:
+        domain, problem = adl_task(rng)
+        return Case(searches(rng)[:2], {"domain.pddl": domain.encode(), "problem.pddl": problem.encode()})
+
+    def read(self, case: Case) -> bool:
+        files = Path("domain.pddl"), Path("problem.pddl")
+        try:
+            task = load_pddl(*files)
+        except InputError:
+            # Derived predicates that depend on their own negation.
+            if translate(*files, Path("output.sas")).exit_code != ExitCode.TRANSLATE_INPUT_ERROR:
+                raise
+            return False
+        solvable = super().read(case)
+        optimum = fast_downward_optimum()
+        for symmetry in (False, True) if task.is_lifted else ():
+            for kind in ("blind", "hmax"):
+                space = _core.LiftedSpace(task.native_lifted(), symmetry)
+                found = cli_support.astar(space, task.heuristic(kind))
+                plan = [space.operator_name(operator) for operator in found.plan]
+                if (found.plan_cost if found.status == "solved" else None) != optimum:
+                    raise Wrong(f"lifted, {kind}, symmetry {symmetry}: {found.status}, optimal cost {optimum}")
+                if found.status == "solved" and not task.validate(plan).valid:
+                    raise Wrong(f"lifted, {kind}, symmetry {symmetry}: the plan is invalid")
+        return solvable
+
+
+TARGETS = {kind.name: kind for kind in (SasTasks, PddlTasks, AdlTasks)}
 
 if __name__ == "__main__":
     sys.exit(campaign("differential", "All our searches against Fast Downward on random tasks.", TARGETS, default=0))

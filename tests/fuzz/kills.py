@@ -120,7 +120,8 @@ class Translator(Planner):
         rooms = " ".join(f"room{i}" for i in range(12))
         problem = cli_support.HOUSE["problem.pddl"].replace("(:objects ", f"(:objects {rooms} ")
         (self.folder / "problem.pddl").write_text(problem)
-        return command("gsp-plan", "domain.pddl", "problem.pddl", "--search", "astar(blind())")
+        options = ("--translate-options", "--keep-unimportant-variables", "--search-options")
+        return command("gsp-plan", "domain.pddl", "problem.pddl", *options, "--search", "astar(blind())")
 
 
 class Portfolio(Planner):

@@ -73,7 +73,7 @@ def pddl_seeds() -> list[tuple[str, str]]:
 
 def sas_seeds() -> list[bytes]:
     """Tasks of the grounder, and one with conditional effects and axioms."""
-    grounded = [tasks.load(*texts).ground().to_sas() for texts in pddl_seeds() if texts[0] is not tasks.HOUSE_DOMAIN]
+    grounded = [tasks.load(*texts).ground().to_sas() for texts in pddl_seeds()]
     three_values = sas.Variable(-1, ("Atom a()", "NegatedAtom a()", "<none of those>"))
     derived = [sas.Variable(layer, ("Atom d()", "NegatedAtom d()")) for layer in (0, 1)]
     task = sas.SasTask(

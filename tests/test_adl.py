@@ -1,0 +1,174 @@
+"""Lifted tasks with quantifiers, conditional effects and derived predicates, against Fast Downward's translator."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import cli_support as cli
+import numpy as np
+import pytest
+from pddl_helpers import CONFORMANCE
+
+from gsp_fd import _core
+from gsp_fd.task import Task, load_pddl
+from gsp_fd.translator import translate, translator_available
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+EXPANSIONS = 10_000
+"""Up to which searches in these tests go on."""
+
+
+@pytest.fixture
+def task(request: pytest.FixtureRequest) -> Task:
+    """An example by its name."""
+    folder = EXAMPLES / request.param
+    return load_pddl(folder / "domain.pddl", folder / "p01.pddl")
+
+
+adl_examples = pytest.mark.parametrize("task", ["lift", "stacking"], indirect=True)
+
+
+def load(benchmarks: Path, name: str) -> Task:
+    folder = benchmarks / "conformance" / name
+    return load_pddl(folder / "domain.pddl", folder / "problem.pddl")
+
+
+@pytest.mark.parametrize("name", CONFORMANCE)
+@pytest.mark.parametrize("symmetry", [False, True], ids=["all actions", "symmetry"])
+def test_optimal_costs_on_lifted_states(name: str, symmetry: bool, benchmarks: Path) -> None:
+    expected = json.loads((benchmarks / "conformance" / "INDEX.json").read_text())[name].get("optimal_cost")
+    task = load(benchmarks, name)
+    ended = 0
+    for heuristic in ("hmax", "blind"):
+        space = _core.LiftedSpace(task.native_lifted(), symmetry)
+        found = cli.astar(space, task.heuristic(heuristic), EXPANSIONS)
+        if found.expanded >= EXPANSIONS:
+            continue
+        ended += 1
+        assert (found.plan_cost if found.status == "solved" else None) == expected
+        if found.status == "solved":
+            assert task.validate([space.operator_name(operator) for operator in found.plan]).valid
+    if not ended:
+        pytest.skip(f"more than {EXPANSIONS} states")
+
+
+@pytest.mark.parametrize("name", [name for name in CONFORMANCE if name != "mystery-unsolvable"])
+def test_applicable_actions_are_the_translators(name: str, benchmarks: Path, tmp_path: Path) -> None:
+    if not translator_available():
+        pytest.skip("Fast Downward's translator is not installed")
+    folder, sas = benchmarks / "conformance" / name, tmp_path / "output.sas"
+    options = ["--keep-unimportant-variables"]
+    translate(folder / "domain.pddl", folder / "problem.pddl", sas, extra_options=options)
+    ground = _core.GroundSpace(_core.GroundTask.from_sas(sas.read_bytes()))
+    expected = {ground.operator_name(operator).strip() for operator in ground.applicable(ground.initial_state())}
+    space = _core.LiftedSpace(load(benchmarks, name).native_lifted())
+    start = space.initial_state()
+    operators = {space.operator_name(operator): operator for operator in space.applicable(start)}
+    assert len(operators) == len(space.applicable(start))
+    assert expected <= set(operators)
+    # The translator leaves out actions that never change anything.
+    assert all(space.apply(start, operators[extra]) == start for extra in set(operators) - expected)
+
+
+def walks(task: Task, count: int = 20) -> Iterator[tuple[_core.LiftedSpace, int, _core.GroundSpace, int]]:
+    """States on random walks, lifted and as values of the ground task."""
+    rng = random.Random(1)
+    lifted, ground = _core.LiftedSpace(task.native_lifted()), _core.GroundSpace(task.ground())
+    for _ in range(count):
+        state, values = lifted.initial_state(), ground.initial_state()
+        for _ in range(12):
+            yield lifted, state, ground, values
+            names = {ground.operator_name(operator): operator for operator in ground.applicable(values)}
+            known = {lifted.operator_name(operator): operator for operator in lifted.applicable(state)}
+            assert set(names) <= set(known)
+            if not names:
+                break
+            chosen = rng.choice(sorted(names))
+            state, values = lifted.apply(state, known[chosen]), ground.apply(values, names[chosen])
+
+
+@adl_examples
+@pytest.mark.parametrize("kind", ["ff", "hmax", "add"])
+def test_heuristics_of_lifted_and_ground_states_agree(task: Task, kind: str) -> None:
+    heuristic = task.heuristic(kind)
+    for lifted, state, ground, values in walks(task):
+        one = heuristic.evaluate(lifted, np.array([state], np.int32))
+        other = heuristic.evaluate(ground, np.array([values], np.int32))
+        assert one == other
+        assert lifted.is_goal(state) == ground.is_goal(values)
+
+
+@adl_examples
+def test_ground_tasks_survive_pickling(task: Task) -> None:
+    ground = task.ground()
+    again = pickle.loads(pickle.dumps(ground))
+    assert again.to_sas() == ground.to_sas()
+    spaces = [_core.GroundSpace(ground), _core.GroundSpace(again)]
+    costs = {cli.astar(space, _core.heuristic("hmax", space_task)).plan_cost
+             for space, space_task in zip(spaces, (ground, again), strict=True)}  # fmt: skip
+    assert len(costs) == 1
+
+
+def test_derived_atoms_are_atoms_of_encoded_states() -> None:
+    task = load_pddl(EXAMPLES / "stacking" / "domain.pddl", EXAMPLES / "stacking" / "p01.pddl")
+    assert task.lifted is not None
+    names = task.lifted.predicates
+    on, table, clear, in_place = (names.index(name) for name in ("on", "on-table", "clear", "in-place"))
+    kinds = [("state", on, 2), ("state", table, 1), ("state", clear, 1), ("state", in_place, 1)]
+    encoder = _core.Encoder(task.native_lifted(), [*kinds, ("goal", in_place, 1), ("goal_true", in_place, 1)])
+    wanted = {args for predicate, args in task.lifted.init if names[predicate] == "wanted"}
+    bottom = {args[0] for predicate, args in task.lifted.init if names[predicate] == "wanted-on-table"}
+    blocks = set(range(len(task.lifted.objects)))
+    for space, state, _, _ in walks(task, 3):
+        row = np.array([0, 0], np.int32), np.array([], np.int32)
+        batch = encoder.encode(space, np.array([state], np.int32), *row)
+        pairs = {tuple(map(int, pair)) for pair in batch.relations[0]}
+        tables, clears, places, open_goals, goals = ({int(x) for x in r.flatten()} for r in batch.relations[1:])
+        assert clears == blocks - {below for _, below in pairs}
+        settled = tables & bottom
+        while more := {x for x, y in pairs & wanted if y in settled} - settled:
+            settled |= more
+        assert places == goals == settled
+        assert open_goals == blocks - settled
+
+
+BAD = {
+    "an unbound variable in a quantifier": ("(forall (?z) (on ?w ?z))", 8, "?w"),
+    "an unknown type in a quantifier": ("(exists (?z - thing) (on ?z ?z))", 8, "thing"),
+    "an unknown predicate in a condition": ("(or (in ?x) (on ?x ?x))", 8, "in"),
+    "too many arguments": ("(not (exists (?z) (on ?x ?z ?z)))", 8, "on"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_conditions_are_told_with_their_line(case: str, tmp_path: Path) -> None:
+    condition, line, word = BAD[case]
+    domain = (
+        "(define (domain d)\n(:requirements :adl)\n(:predicates (on ?x ?y) (top ?x))\n"
+        "(:derived (top ?x)\n  (not (exists (?y) (on ?y ?x))))\n(:action a :parameters (?x)\n :precondition\n"
+        f"{condition}\n:effect (on ?x ?x)))"
+    )
+    problem = "(define (problem p) (:domain d) (:objects a) (:init) (:goal (on a a)))"
+    cli.write_files(tmp_path, {"domain.pddl": domain, "problem.pddl": problem})
+    run = cli.gsp_plan(tmp_path, "domain.pddl", "problem.pddl", "--search", "astar(blind())")
+    assert run.returncode == 31
+    assert f"domain.pddl:{line}" in run.stderr
+    assert word in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_circle_through_a_negation_is_told_with_its_line(tmp_path: Path) -> None:
+    domain = (
+        "(define (domain d)\n(:requirements :adl)\n(:predicates (on ?x ?y) (won ?x))\n"
+        "(:derived (won ?x)\n  (exists (?y) (and (on ?x ?y) (not (won ?y)))))\n"
+        "(:action a :parameters (?x ?y) :precondition (not (= ?x ?y)) :effect (on ?x ?y)))"
+    )
+    problem = "(define (problem p) (:domain d) (:objects a b) (:init) (:goal (won a)))"
+    cli.write_files(tmp_path, {"domain.pddl": domain, "problem.pddl": problem})
+    run = cli.gsp_plan(tmp_path, "domain.pddl", "problem.pddl", "--search", "astar(blind())")
+    assert run.returncode == 31
+    assert "domain.pddl:4: derived predicate 'won' depends on its own negation" in run.stderr
