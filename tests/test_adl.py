@@ -140,6 +140,11 @@ BAD = {
     "an unbound variable in a quantifier": ("(forall (?z) (on ?w ?z))", 8, "?w"),
     "an unknown type in a quantifier": ("(exists (?z - thing) (on ?z ?z))", 8, "thing"),
     "an unknown predicate in a condition": ("(or (in ?x) (on ?x ?x))", 8, "in"),
+    "a preference": ("(preference one (on ?x ?x))", 8, "'preference': preferences are not supported"),
+    "a trajectory constraint": ("(and (always (on ?x ?x)))", 8, "'always': trajectory constraints are not supported"),
+    "a number": ("(not (>= (load ?x) 3))", 8, "numeric fluents are not supported: '>=' compares numbers"),
+    "a process": ("())\n(:process p", 9, "':process': the processes of PDDL+ are not supported"),
+    "a durative action": ("())\n(:durative-action p", 9, "durative actions are not supported"),
     "too many arguments": ("(not (exists (?z) (on ?x ?z ?z)))", 8, "on"),
 }
 

@@ -89,7 +89,7 @@ def _heuristic(
     properties |= {
         "action costs": "supported" if costs else "ignored by design",
         "conditional effects": "supported",
-        "axioms": "supported",
+        "axioms": "supported (negated derived atoms are taken to be true)" if axioms else "supported",
     }
     return Feature(
         name,

@@ -35,6 +35,13 @@ MAX_HINTS = 20
 """Warnings of a file that guess what was meant: each guess compares a name with all others."""
 _CONNECTIVES = ("and", "or", "not", "imply", "forall", "exists")
 _COMPARISONS = (">", ">=", "<", "<=")
+_MODAL = ("always", "sometime", "within", "at-most-once", "sometime-after", "sometime-before", "always-within")
+_UNSUPPORTED = {
+    "preference": "preferences",
+    **dict.fromkeys(("at", "over"), "durative conditions"),
+    **dict.fromkeys((*_MODAL, "hold-during", "hold-after"), "trajectory constraints"),
+}
+"""What a condition may start with in other versions of PDDL, unless it is a predicate."""
 
 
 class FormulaParser:
@@ -172,6 +179,8 @@ class FormulaParser:
         tag, line = node[0], node.line
         if tag not in _CONNECTIVES:
             if tag != "=":
+                if isinstance(tag, str) and tag in _UNSUPPORTED and tag not in self.predicates:
+                    self.fail(f"'{tag}': {_UNSUPPORTED[tag]} are not supported", line)
                 return self.atom(node, known)
             if len(node) != 3:
                 self.fail(f"'=' takes 2 arguments, got {len(node) - 1}", line)

@@ -31,6 +31,12 @@ REQUIREMENTS = (
 _DECLARATIONS = (":requirements", ":types", ":constants", ":predicates", ":functions")
 _PROBLEM_SECTIONS = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric")
 _ACTION_FIELDS = (":parameters", ":precondition", ":effect")
+_UNSUPPORTED = {
+    ":durative-action": "durative actions",
+    ":constraints": "trajectory constraints",
+    ":process": "the processes of PDDL+",
+    ":event": "the events of PDDL+",
+}
 _NUMBER = "number"
 
 
@@ -88,6 +94,8 @@ class _FileParser(FormulaParser):
             if keyword not in allowed and keyword not in repeated:
                 hint = near_miss(keyword, allowed + repeated)
                 hint = "; write (:derived (PREDICATE ?x ...) CONDITION)" if keyword == ":axiom" else hint
+                if keyword in _UNSUPPORTED:
+                    self.fail(f"'{keyword}': {_UNSUPPORTED[keyword]} are not supported", line)
                 self.fail(f"unknown keyword '{keyword}'{hint}", line)
             if keyword in seen and keyword in allowed:
                 self.fail(f"second '{keyword}' section", line)
