@@ -28,6 +28,10 @@ SMALL_GROUNDING = _core.SMALL_GROUNDING
 """Reachable actions up to which searches and heuristics work on the ground task; beyond, on the lifted one."""
 
 
+LANDMARK_GROUNDING = 1_000_000
+"""The same for landmarks, which are found once: a task of this size takes some seconds and a few hundred megabytes."""
+
+
 class LimitReached(Exception):
     """A limit or a signal ended the loading or grounding of a task: ``time``, ``memory`` or ``interrupted``."""
 
@@ -139,12 +143,27 @@ class Task:
         log: Log = lambda line: None,
         **options: Any,
     ) -> _core.Landmarks | None:
-        """The landmarks of this task, by the options of ``_core.landmarks``; None if it is too large to be grounded."""
+        """The landmarks of this task, by the options of ``_core.landmarks``; None if it is too large for them.
+
+        A task whose searches work on lifted states is grounded for its landmarks alone, if that takes but a part of
+        the limits.
+        """
         ground = self.ground_if_small(limits)
-        if ground is None:
+        if ground is not None:
+            with self._errors_explained():
+                return _core.landmarks(ground, max_time=limits.time, max_memory_kb=limits.memory_kb, log=log, **options)
+        seconds = None if limits.time is None else limits.time / 4
+        memory = None if limits.memory_kb is None else limits.memory_kb // 2
+        try:
+            with self._errors_explained():
+                ground = self.native_lifted().ground_up_to(LANDMARK_GROUNDING, seconds, memory, limits.progress)
+                if ground is None:
+                    return None
+                return _core.landmarks(ground, max_time=seconds, max_memory_kb=memory, log=log, **options)
+        except LimitReached as error:
+            if error.reason == "interrupted":
+                raise
             return None
-        with self._errors_explained():
-            return _core.landmarks(ground, max_time=limits.time, max_memory_kb=limits.memory_kb, log=log, **options)
 
     @contextmanager
     def _errors_explained(self) -> Iterator[None]:

@@ -36,6 +36,7 @@ SIZES = {
     "transport": 12,
 }
 COSTS = {"normal": lambda cost: cost, "one": lambda cost: 1}
+FACTORY = "lm_reasonable_orders_hps(lm_rhw())"
 fewer = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -212,6 +213,31 @@ def test_limits() -> None:
     task = generated("rovers")
     with pytest.raises(LimitReached, match="time"):
         task.landmarks(TaskLimits(time=0.0))
+
+
+def test_tasks_that_are_searched_lifted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are grounded for their landmarks alone, up to another size and for a part of the time."""
+    usual = generated("ferry").landmarks()
+    monkeypatch.setattr("gsp_fd.task.SMALL_GROUNDING", 1)
+    task = generated("ferry")
+    found = task.landmarks(TaskLimits(time=60.0))
+    assert usual is not None
+    assert found is not None
+    assert found.facts == usual.facts
+    assert task.ground_if_small() is None
+    assert task.landmarks(TaskLimits(time=0.0)) is None
+    monkeypatch.setattr("gsp_fd.task.LANDMARK_GROUNDING", 1)
+    assert task.landmarks() is None
+
+
+@pytest.mark.parametrize("evaluator", ["ff()", f"landmark_sum({FACTORY}, pref=true)"])
+def test_learned_search_with_preferred_operators(evaluator: str, tmp_path: Path) -> None:
+    """Q and another heuristic order the same lifted states, and operators of the lifted space are preferred."""
+    files = {"domain.pddl": domain_text("ferry"), "problem.pddl": generate("ferry", SIZES["ferry"], 1)}
+    cli_support.write_files(tmp_path, files)
+    search = f"let(h, {evaluator}, lazy_greedy([gsp(model=ferry), h], preferred=[h]))"
+    run = cli_support.gsp_plan(tmp_path, *files, "--search", search)
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 LAMA_FIRST_OF_2023 = (

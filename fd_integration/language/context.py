@@ -144,7 +144,7 @@ class Context:
             limits = [self.limits()] if self.limits else []
             self._landmarks[key] = self.task.landmarks(*limits, log=log, **options)
             if self._landmarks[key] is None:
-                log("The task is too large to be grounded: only its goals are taken for landmarks.")
+                log("The task is too large to look for landmarks: only its goals are taken for them.")
         return self._landmarks[key]
 
     def heuristics_among(self, evaluators: list[_core.Evaluator]) -> tuple[_core.Heuristic, ...]:

@@ -83,7 +83,7 @@ LANDMARK_SUM = Feature(
     ),
     _landmark_sum,
     "Costs of the landmarks that must still become true on every path to the state, each at that of its cheapest "
-    "achiever. Of a task that is too large to be grounded, only the goals are taken for landmarks.",
+    "achiever. Of a task with more than a million ground actions, only the goals are taken for landmarks.",
     (
         ("admissible", "no"),
         ("consistent", "no"),
