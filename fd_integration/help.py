@@ -52,7 +52,8 @@ Plan with learned heuristics (GSP), hFF and others behind Fast Downward's interf
 
 FILES are a PDDL problem, a PDDL domain and a problem, or a SAS file; nothing else is needed. Without a search, or
 with --alias gsp, the planner looks for a model that fits (gsp-models list), follows its greedy policy for a part of
-the time, then searches with its Q-values and hFF together; where no model can be used, it searches as LAMA does.
+the time, then searches with its Q-values, hFF and landmarks together; where no model can be used, it searches as LAMA
+does. Then the plan is improved, for a part of the time that is left.
 
 The log, the plan files and the exit codes are Fast Downward's. Every plan is checked by an independent validator
 before it is written, so --validate also works without VAL: the log then says that our own validator was used."""
