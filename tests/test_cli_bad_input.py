@@ -96,7 +96,6 @@ def test_missing_sas(tmp_path: Path) -> None:
     ("arguments", "code"),
     [
         ([], 36),
-        (["problem.pddl"], 36),
         (["problem.pddl", "--heuristic", "h42"], 33),
         (["problem.pddl", "--search", "astar(lmcut())"], 33),
         (["problem.pddl", "--search", "astar("], 33),

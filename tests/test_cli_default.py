@@ -124,10 +124,11 @@ def test_another_version_of_a_domain(blocks: Path) -> None:
     assert_fallback(solved(blocks, *FILES), reason)
 
 
-def test_pddl_that_models_do_not_cover(tmp_path: Path) -> None:
-    pytest.importorskip("fast_downward.translate", reason="fast-downward-translate is not installed")
-    log = solved(cli.write_files(tmp_path, cli.HOUSE), *FILES)
-    assert_fallback(log, "No model: models cannot take .*")
+def test_pddl_beyond_strips(tmp_path: Path) -> None:
+    folder = cli.write_files(tmp_path, cli.HOUSE)
+    assert_fallback(solved(folder, *FILES), "No model fits: .*")
+    random_model(tasks.load(cli.HOUSE["domain.pddl"], cli.HOUSE["problem.pddl"]), folder / "m.onnx")
+    assert "for domain house" in solved(folder, *FILES, "--model", "m.onnx")
 
 
 def test_sas(tower: Path) -> None:
@@ -157,12 +158,6 @@ def test_given_models_are_used_or_refused(tower: Path) -> None:
     ):
         assert message in refused(cli.gsp_plan(tower, *FILES, "--model", model), 33)
     assert cli.plan_files(tower) == []
-
-
-def test_given_model_and_pddl_that_models_do_not_cover(tmp_path: Path) -> None:
-    pytest.importorskip("fast_downward.translate", reason="fast-downward-translate is not installed")
-    folder = cli.write_files(tmp_path, cli.HOUSE)
-    assert "gsp needs the lifted task" in refused(cli.gsp_plan(folder, *FILES, "--model", "ferry"), 34)
 
 
 @pytest.mark.parametrize("option", [("-w", "3"), ("--preferred",)])

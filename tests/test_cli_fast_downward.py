@@ -91,7 +91,6 @@ COMMANDS = {
     "wrong search": (cli.TOWER, ["problem.pddl", "--search", "eager_greedy(ff())"]),
     "two searches": (cli.TOWER, ["problem.pddl", "--search", GOOD, "--search", GOOD]),
     "unknown search option": (cli.TOWER, ["problem.pddl", "--search", GOOD, "--frobnicate"]),
-    "no search": (cli.TOWER, ["problem.pddl"]),
     "unknown alias": (cli.TOWER, ["--alias", "nonsense", "problem.pddl"]),
     "alias and search": (cli.TOWER, ["--alias", "lama-first", "problem.pddl", "--search", GOOD]),
     "alias": (cli.TOWER, ["--alias", "lama-first", "problem.pddl"]),

@@ -63,7 +63,7 @@ def test_make_plan_plans_with_gsp(tmp_path: Path) -> None:
     assert "models/blocksworld.onnx for domain blocksworld" in logs[0]
     assert "Solution found." in logs[0]
     assert (tmp_path / "sas_plan").is_file()
-    gsp, hff = (line.split() for line in logs[1].splitlines()[2:])
+    gsp, hff = (line.split() for line in logs[1].splitlines()[-2:])
     assert gsp[:2] == ["gsp-policy", "solved"]
     assert hff[0] == "hff-wastar"
 

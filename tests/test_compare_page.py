@@ -160,7 +160,7 @@ def test_scatter_counts_and_draws_every_pair(page: chromium.Page, measure: str, 
     caption = text_of(page, f"{measure}-caption")
     assert f"Solved by both: {len(both)}; " in caption
     assert f"fewer {measure} in {signs[-1]}, equally many in {signs[0]}, more in {signs[1]}; " in caption
-    assert f"up ÷ across {mean:.3f}." in caption
+    assert f"up ÷ across {mean:.3f}; two-sided sign test p = " in caption
     only = f"only by {across}: {kinds[True, False]}, only by {up}: {kinds[False, True]}"
     assert only in caption
     assert f"by neither: {kinds[False, False]} " in caption

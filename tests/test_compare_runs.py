@@ -202,7 +202,7 @@ def test_missing_model(suite: Path, scratch: Path) -> None:
     assert "no_such_model.onnx" in record["message"]
     unfit = run_once(suite, "gsp-policy")
     assert unfit["status"] == "input-error"
-    assert "no shipped model fits" in unfit["message"]
+    assert "no model fits" in unfit["message"]
 
 
 def test_missing_program(suite: Path) -> None:
