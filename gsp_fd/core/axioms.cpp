@@ -12,19 +12,67 @@ Axioms::Axioms(const LiftedTask &task) {
                     stratum.readers.push_back({predicate, static_cast<int32_t>(r), static_cast<int32_t>(j)});
             }
     }
+    find_inputs(task);
 }
 
-void Axioms::derive(Database &database, Watch *watch, std::vector<int32_t> &derived) {
+void Axioms::find_inputs(const LiftedTask &task) {
+    last_.resize(task.predicates.size());
+    next_.resize(task.predicates.size());
+    changed_.assign(task.predicates.size(), 0);
+    for (Stratum &stratum : strata_) {
+        stratum.inputs.assign(task.predicates.size(), 0);
+        for (const Rule &rule : stratum.rules)
+            for (const auto *part : {&rule.positive, &rule.negative})
+                for (const Literal &literal : *part) {
+                    int32_t below = task.stratum[literal.predicate];
+                    if (task.is_stored(literal.predicate)) stratum.inputs[literal.predicate] = 1;
+                    else if (below >= 0 && &strata_[below] != &stratum)
+                        for (size_t p = 0; p < stratum.inputs.size(); ++p) stratum.inputs[p] |= strata_[below].inputs[p];
+                }
+    }
+}
+
+void Axioms::find_changes(std::span<const int32_t> atoms, const TupleTable &table) {
+    for (auto &list : next_) list.clear();
+    for (int32_t atom : atoms) next_[table.symbol(atom)].push_back(atom);
+    for (size_t p = 0; p < next_.size(); ++p) changed_[p] = next_[p] != last_[p];
+    last_.swap(next_);
+}
+
+bool Axioms::is_unchanged(const Stratum &stratum) const {
+    if (!stratum.known) return false;
+    for (size_t p = 0; p < changed_.size(); ++p)
+        if (changed_[p] && stratum.inputs[p]) return false;
+    return true;
+}
+
+void Axioms::derive(std::span<const int32_t> atoms, Database &database, Watch *watch, std::vector<int32_t> &derived) {
     ++calls_;
     derived.clear();
+    find_changes(atoms, database.atoms());
     const ObjectClasses *classes = database.set_classes(nullptr);
-    for (const Stratum &stratum : strata_) derive(stratum, database, watch, derived);
+    try {
+        for (Stratum &stratum : strata_) {
+            if (is_unchanged(stratum)) {
+                for (int32_t atom : stratum.derived) database.add(atom);
+            } else {
+                derive(stratum, database, watch);
+                stratum.known = true;
+            }
+            derived.insert(derived.end(), stratum.derived.begin(), stratum.derived.end());
+        }
+    } catch (...) {
+        for (Stratum &stratum : strata_) stratum.known = false;
+        database.set_classes(classes);
+        throw;
+    }
     database.set_classes(classes);
 }
 
 /// Semi-naive: what follows without atoms of the stratum, then every one of those in turn is the newest.
-void Axioms::derive(const Stratum &stratum, Database &database, Watch *watch, std::vector<int32_t> &derived) {
-    size_t next = derived.size();
+void Axioms::derive(Stratum &stratum, Database &database, Watch *watch) {
+    std::vector<int32_t> &derived = stratum.derived;
+    derived.clear();
     int32_t args[LiftedTask::max_parameters];
     auto emit = [&](const Literal &head, const int32_t *binding) {
         for (size_t i = 0; i < head.args.size(); ++i) args[i] = ground_term(head.args[i], binding);
@@ -37,7 +85,7 @@ void Axioms::derive(const Stratum &stratum, Database &database, Watch *watch, st
     for (const Rule &rule : stratum.rules)
         database.match(rule, false, [&](const int32_t *binding) { emit(rule.add[0], binding); });
     int32_t newest[LiftedTask::max_parameters];
-    for (; next < derived.size(); ++next) {
+    for (size_t next = 0; next < derived.size(); ++next) {
         int32_t atom = derived[next];
         database.add(atom);
         int32_t predicate = database.atoms().symbol(atom);
