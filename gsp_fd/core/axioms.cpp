@@ -4,65 +4,45 @@ namespace gsp {
 
 Axioms::Axioms(const LiftedTask &task) {
     for (size_t s = 0; s < task.axioms.size(); ++s) {
-        Stratum &stratum = strata_.emplace_back(Stratum{task.axioms[s], {}});
+        Stratum stratum;
+        stratum.rules = task.axioms[s];
         for (size_t r = 0; r < stratum.rules.size(); ++r)
             for (size_t j = 0; j < stratum.rules[r].positive.size(); ++j) {
                 int32_t predicate = stratum.rules[r].positive[j].predicate;
                 if (task.stratum[predicate] == static_cast<int32_t>(s))
                     stratum.readers.push_back({predicate, static_cast<int32_t>(r), static_cast<int32_t>(j)});
             }
-    }
-    find_inputs(task);
-}
-
-void Axioms::find_inputs(const LiftedTask &task) {
-    last_.resize(task.predicates.size());
-    next_.resize(task.predicates.size());
-    changed_.assign(task.predicates.size(), 0);
-    for (Stratum &stratum : strata_) {
-        stratum.inputs.assign(task.predicates.size(), 0);
-        for (const Rule &rule : stratum.rules)
-            for (const auto *part : {&rule.positive, &rule.negative})
-                for (const Literal &literal : *part) {
-                    int32_t below = task.stratum[literal.predicate];
-                    if (task.is_stored(literal.predicate)) stratum.inputs[literal.predicate] = 1;
-                    else if (below >= 0 && &strata_[below] != &stratum)
-                        for (size_t p = 0; p < stratum.inputs.size(); ++p) stratum.inputs[p] |= strata_[below].inputs[p];
-                }
+        stratum.is_static = !depends_on_states(stratum, strata_, task);
+        strata_.push_back(std::move(stratum));
     }
 }
 
-void Axioms::find_changes(std::span<const int32_t> atoms, const TupleTable &table) {
-    for (auto &list : next_) list.clear();
-    for (int32_t atom : atoms) next_[table.symbol(atom)].push_back(atom);
-    for (size_t p = 0; p < next_.size(); ++p) changed_[p] = next_[p] != last_[p];
-    last_.swap(next_);
+bool Axioms::depends_on_states(const Stratum &stratum, const std::vector<Stratum> &below, const LiftedTask &task) {
+    for (const Rule &rule : stratum.rules)
+        for (const auto *part : {&rule.positive, &rule.negative})
+            for (const Literal &literal : *part) {
+                auto level = static_cast<size_t>(task.stratum[literal.predicate]);
+                if (task.is_stored(literal.predicate)) return true;
+                if (level < below.size() && !below[level].is_static) return true;
+            }
+    return false;
 }
 
-bool Axioms::is_unchanged(const Stratum &stratum) const {
-    if (!stratum.known) return false;
-    for (size_t p = 0; p < changed_.size(); ++p)
-        if (changed_[p] && stratum.inputs[p]) return false;
-    return true;
-}
-
-void Axioms::derive(std::span<const int32_t> atoms, Database &database, Watch *watch, std::vector<int32_t> &derived) {
+void Axioms::derive(Database &database, Watch *watch, std::vector<int32_t> &derived) {
     ++calls_;
     derived.clear();
-    find_changes(atoms, database.atoms());
     const ObjectClasses *classes = database.set_classes(nullptr);
     try {
         for (Stratum &stratum : strata_) {
-            if (is_unchanged(stratum)) {
+            if (stratum.known) {
                 for (int32_t atom : stratum.derived) database.add(atom);
             } else {
                 derive(stratum, database, watch);
-                stratum.known = true;
+                stratum.known = stratum.is_static;
             }
             derived.insert(derived.end(), stratum.derived.begin(), stratum.derived.end());
         }
     } catch (...) {
-        for (Stratum &stratum : strata_) stratum.known = false;
         database.set_classes(classes);
         throw;
     }

@@ -56,7 +56,7 @@ void LiftedSpace::load(int32_t state) {
     current_ = -1;
     database_.clear_fluents();
     for (int32_t atom : atoms(state)) database_.add(atom);
-    if (!axioms_.empty()) axioms_.derive(atoms(state), database_, watch_, derived_);
+    if (!axioms_.empty()) axioms_.derive(database_, watch_, derived_);
     current_ = state;
 }
 
