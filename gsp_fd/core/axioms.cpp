@@ -4,27 +4,55 @@ namespace gsp {
 
 Axioms::Axioms(const LiftedTask &task) {
     for (size_t s = 0; s < task.axioms.size(); ++s) {
-        Stratum &stratum = strata_.emplace_back(Stratum{task.axioms[s], {}});
+        Stratum stratum;
+        stratum.rules = task.axioms[s];
         for (size_t r = 0; r < stratum.rules.size(); ++r)
             for (size_t j = 0; j < stratum.rules[r].positive.size(); ++j) {
                 int32_t predicate = stratum.rules[r].positive[j].predicate;
                 if (task.stratum[predicate] == static_cast<int32_t>(s))
                     stratum.readers.push_back({predicate, static_cast<int32_t>(r), static_cast<int32_t>(j)});
             }
+        stratum.is_static = !depends_on_states(stratum, strata_, task);
+        strata_.push_back(std::move(stratum));
     }
+}
+
+bool Axioms::depends_on_states(const Stratum &stratum, const std::vector<Stratum> &below, const LiftedTask &task) {
+    for (const Rule &rule : stratum.rules)
+        for (const auto *part : {&rule.positive, &rule.negative})
+            for (const Literal &literal : *part) {
+                auto level = static_cast<size_t>(task.stratum[literal.predicate]);
+                if (task.is_stored(literal.predicate)) return true;
+                if (level < below.size() && !below[level].is_static) return true;
+            }
+    return false;
 }
 
 void Axioms::derive(Database &database, Watch *watch, std::vector<int32_t> &derived) {
     ++calls_;
     derived.clear();
     const ObjectClasses *classes = database.set_classes(nullptr);
-    for (const Stratum &stratum : strata_) derive(stratum, database, watch, derived);
+    try {
+        for (Stratum &stratum : strata_) {
+            if (stratum.known) {
+                for (int32_t atom : stratum.derived) database.add(atom);
+            } else {
+                derive(stratum, database, watch);
+                stratum.known = stratum.is_static;
+            }
+            derived.insert(derived.end(), stratum.derived.begin(), stratum.derived.end());
+        }
+    } catch (...) {
+        database.set_classes(classes);
+        throw;
+    }
     database.set_classes(classes);
 }
 
 /// Semi-naive: what follows without atoms of the stratum, then every one of those in turn is the newest.
-void Axioms::derive(const Stratum &stratum, Database &database, Watch *watch, std::vector<int32_t> &derived) {
-    size_t next = derived.size();
+void Axioms::derive(Stratum &stratum, Database &database, Watch *watch) {
+    std::vector<int32_t> &derived = stratum.derived;
+    derived.clear();
     int32_t args[LiftedTask::max_parameters];
     auto emit = [&](const Literal &head, const int32_t *binding) {
         for (size_t i = 0; i < head.args.size(); ++i) args[i] = ground_term(head.args[i], binding);
@@ -37,7 +65,7 @@ void Axioms::derive(const Stratum &stratum, Database &database, Watch *watch, st
     for (const Rule &rule : stratum.rules)
         database.match(rule, false, [&](const int32_t *binding) { emit(rule.add[0], binding); });
     int32_t newest[LiftedTask::max_parameters];
-    for (; next < derived.size(); ++next) {
+    for (size_t next = 0; next < derived.size(); ++next) {
         int32_t atom = derived[next];
         database.add(atom);
         int32_t predicate = database.atoms().symbol(atom);

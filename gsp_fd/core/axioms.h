@@ -20,8 +20,12 @@ private:
         std::span<const Rule> rules;
         /// (predicate of the stratum, rule, positive literal of it); none if no rule needs an atom of its own stratum.
         std::vector<std::array<int32_t, 3>> readers;
+        bool is_static = true;         // depends on no atom that is stored in states
+        bool known = false;            // static, and derived before
+        std::vector<int32_t> derived;
     };
-    void derive(const Stratum &stratum, Database &database, Watch *watch, std::vector<int32_t> &derived);
+    static bool depends_on_states(const Stratum &stratum, const std::vector<Stratum> &below, const LiftedTask &task);
+    void derive(Stratum &stratum, Database &database, Watch *watch);
 
     std::vector<Stratum> strata_;
     std::vector<int64_t> found_;  // per atom: the last call that derived it

@@ -50,10 +50,11 @@ size_t LiftedSpace::state_bytes() const {
 
 void LiftedSpace::load(int32_t state) {
     if (state == current_) return;
-    current_ = state;
+    current_ = -1;
     database_.clear_fluents();
     for (int32_t atom : atoms(state)) database_.add(atom);
     if (!axioms_.empty()) axioms_.derive(database_, watch_, derived_);
+    current_ = state;
 }
 
 int32_t LiftedSpace::unsatisfied_goals() {
