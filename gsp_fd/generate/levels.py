@@ -9,6 +9,9 @@ from pathlib import Path
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.generate.layout import Cell
 
+DIGITS = 6
+"""Of a number in a level, at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:

@@ -10,7 +10,7 @@ from random import Random
 
 from gsp_fd.generate.base import Atom, Generator, Instance, domain_file
 from gsp_fd.generate.layout import Cell, grid, neighbours
-from gsp_fd.generate.levels import Lines, cell_name, read_lines
+from gsp_fd.generate.levels import DIGITS, Lines, cell_name, read_lines
 
 DIRECTIONS: dict[str, Cell] = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 AGENT = "a"
@@ -106,7 +106,7 @@ def _put(puzzle: Puzzle, mark: str, cell: Cell) -> bool:
         puzzle.cells.discard(cell)
     elif mark == "aw":
         puzzle.agent_walls.add(cell)
-    elif mark == "a" or (mark[:1] in ("m", "g") and mark[1:].isdecimal()):
+    elif mark == "a" or (mark[:1] in ("m", "g") and mark[1:].isdecimal() and len(mark) <= DIGITS):
         places = puzzle.goals if mark[0] == "g" else puzzle.shapes
         places.setdefault(mark.replace("g", "m"), set()).add(cell)
     elif mark != ".":

@@ -9,7 +9,7 @@ from random import Random
 
 from gsp_fd.generate.base import Atom, Generator, Instance, domain_file
 from gsp_fd.generate.layout import grid, neighbours, rectangles
-from gsp_fd.generate.levels import Lines, cell_name, read_lines
+from gsp_fd.generate.levels import DIGITS, Lines, cell_name, read_lines
 
 BLANK = 0
 SMALLEST_BOARD = 4
@@ -28,9 +28,10 @@ def board(numbers: Sequence[int], columns: int) -> Instance:
         ("blank", cell_name(cell)) if number == BLANK else ("at", f"t{number}", cell_name(cell))
         for cell, number in zip(cells, numbers, strict=True)
     ]
+    known = set(cells)
     for row, column in cells:
         for predicate, beside in (("right", (row, column + 1)), ("below", (row + 1, column))):
-            if beside in cells:
+            if beside in known:
                 init.append((predicate, cell_name((row, column)), cell_name(beside)))
     goal: list[Atom] = [("at", tile, cell_name(cell)) for tile, cell in zip(tiles, cells[1:], strict=True)]
     return Instance({"cell": list(map(cell_name, cells)), "tile": tiles}, init, goal)
@@ -96,7 +97,7 @@ def read_boards(file: Path) -> Iterator[Instance]:
 def _board(line: Lines) -> Instance:
     words = line.rows[0].split()
     for word in words:
-        if not word.isdecimal():
+        if not (word.isdecimal() and len(word) <= DIGITS):
             raise line.error(f"'{word}' is no number")
     numbers = list(map(int, words))
     side = isqrt(len(numbers))

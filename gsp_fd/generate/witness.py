@@ -11,11 +11,12 @@ from random import Random
 
 from gsp_fd.generate.base import Atom, Generator, Instance, domain_file
 from gsp_fd.generate.layout import STEPS, Cell, adjacent_pairs, grid, spanning_tree
-from gsp_fd.generate.levels import Lines, blocks, cell_name
+from gsp_fd.generate.levels import DIGITS, Lines, blocks, cell_name
 
 COLOURS = 4
 SQUARES = (0.3, 0.8)
 """Least and largest share of coloured cells in puzzles that are drawn."""
+MOST_CELLS = 50_000
 FIELDS = ("Size", "Init", "Goal", "Colors")
 
 
@@ -37,8 +38,9 @@ class Puzzle:
         init += [("free", _node(node)) for node in nodes if node != self.start]
         init += [("open", cell_name(one), cell_name(other)) for one, other in adjacent_pairs(cells)]
         init += squares
+        known = set(cells)
         for start, end in adjacent_pairs(nodes):
-            beside = [cell_name(cell) for cell in sides(start, end) if cell in cells]
+            beside = [cell_name(cell) for cell in sides(start, end) if cell in known]
             name = "between" if len(beside) == len(STEPS) // 2 else "border"
             init.append((name, _node(start), _node(end), *(beside if name == "between" else [])))
         objects = {
@@ -85,8 +87,8 @@ def _puzzle(lines: Lines) -> Puzzle:
             raise lines.error(f"{name} is missing")
     row, text = fields["Size"]
     rows, columns = _numbers(lines, row, text, 2)
-    if min(rows, columns) < 1:
-        raise lines.error("a puzzle has at least one cell", row)
+    if not 1 <= rows * columns <= MOST_CELLS:
+        raise lines.error(f"a puzzle has 1 to {MOST_CELLS} cells, not {rows * columns}", row)
     nodes = {name: _position(lines, *fields[name], rows + 1, columns + 1) for name in ("Init", "Goal")}
     if nodes["Init"] == nodes["Goal"]:
         raise lines.error("Init and Goal are the same node", fields["Goal"][0])
@@ -102,7 +104,7 @@ def _puzzle(lines: Lines) -> Puzzle:
 
 
 def _numbers(lines: Lines, row: int, text: str, count: int) -> list[int]:
-    if len(text.split()) != count or not re.fullmatch(r"[\d ]+", text, re.ASCII):
+    if len(text.split()) != count or not all(re.fullmatch(rf"\d{{1,{DIGITS}}}", word) for word in text.split()):
         raise lines.error(f"'{text}' is not {count} whole numbers", row)
     return list(map(int, text.split()))
 
