@@ -206,7 +206,7 @@ def test_improve_off_and_wrong(courier: Path) -> None:
     assert (run.returncode, "Plan improved" in run.stdout) == (0, False)
     run = cli.gsp_plan(courier, "--improve=sometimes", "domain.pddl", "problem.pddl", "--search", BAD)
     assert run.returncode == 36
-    assert "--improve: 'sometimes' is none of on, off and a time" in run.stderr
+    assert "--improve: 'sometimes' is none of on, off, auto and a time" in run.stderr
 
 
 def test_sas_files_too(courier: Path) -> None:
