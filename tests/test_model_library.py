@@ -168,7 +168,7 @@ def test_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (first["name"], first["origin"], first["domain"]) == ("bad", "yours", "")
     assert "not an ONNX model" in first["broken"]
     assert run("list") == 0
-    assert capsys.readouterr().out.splitlines()[0].startswith("bad          yours    broken: ")
+    assert capsys.readouterr().out.splitlines()[0].startswith("bad            yours    broken: ")
 
 
 def test_list_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
