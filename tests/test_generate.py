@@ -348,7 +348,8 @@ def test_examples_of_the_help_run(
     with pytest.raises(SystemExit):
         main(["--help"])
     commands = re.findall(r"^  gsp-generate (.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert len(commands) == 2
+    assert len(commands) == 3
+    (tmp_path / "levels.txt").write_text("; 0\n#####\n#@$.#\n#####\n")
     for command in commands:
         assert main(shlex.split(command)) == 0
 
@@ -358,9 +359,22 @@ def example_commands() -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines if line.startswith("gsp-generate ")]
 
 
+def script_commands() -> list[list[str]]:
+    lines = (EXAMPLES / "README.md").read_text().splitlines()
+    return [shlex.split(line)[1:] for line in lines if line.startswith("python scripts/adl_instances.py ")]
+
+
 def test_every_example_has_its_command() -> None:
     folders = [path.name for path in sorted(EXAMPLES.iterdir()) if path.is_dir()]
-    assert [command[0] for command in example_commands()] == folders
+    by_script = [command[1] for command in script_commands()]
+    assert sorted([command[0] for command in example_commands()] + by_script) == folders
+
+
+@pytest.mark.parametrize("command", script_commands(), ids=lambda command: command[1])
+def test_examples_are_what_the_script_writes(command: list[str], tmp_path: Path) -> None:
+    subprocess.run([sys.executable, *command[:-1], str(tmp_path / "set")], check=True, cwd=EXAMPLES.parent)
+    example = contents(EXAMPLES / command[1])
+    assert contents(tmp_path / "set") == {name: text for name, text in example.items() if name != "domain.pddl"}
 
 
 @pytest.mark.parametrize("command", example_commands(), ids=lambda command: command[0])

@@ -38,10 +38,17 @@ _COMPARISONS = (">", ">=", "<", "<=")
 _MODAL = ("always", "sometime", "within", "at-most-once", "sometime-after", "sometime-before", "always-within")
 _UNSUPPORTED = {
     "preference": "preferences",
-    **dict.fromkeys(("at", "over"), "durative conditions"),
     **dict.fromkeys((*_MODAL, "hold-during", "hold-after"), "trajectory constraints"),
 }
 """What a condition may start with in other versions of PDDL, unless it is a predicate."""
+_TIMES = (("at", "start"), ("at", "end"), ("over", "all"))
+
+
+def _unsupported(tag: str, node: SList) -> str | None:
+    """What a condition that starts like this would be in another version of PDDL."""
+    if len(node) > 1 and (tag, node[1]) in _TIMES:
+        return "durative conditions"
+    return _UNSUPPORTED.get(tag)
 
 
 class FormulaParser:
@@ -179,8 +186,8 @@ class FormulaParser:
         tag, line = node[0], node.line
         if tag not in _CONNECTIVES:
             if tag != "=":
-                if isinstance(tag, str) and tag in _UNSUPPORTED and tag not in self.predicates:
-                    self.fail(f"'{tag}': {_UNSUPPORTED[tag]} are not supported", line)
+                if isinstance(tag, str) and tag not in self.predicates and (what := _unsupported(tag, node)):
+                    self.fail(f"'{tag}': {what} are not supported", line)
                 return self.atom(node, known)
             if len(node) != 3:
                 self.fail(f"'=' takes 2 arguments, got {len(node) - 1}", line)
