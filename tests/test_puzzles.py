@@ -116,8 +116,8 @@ def play_witness(text: str) -> int | None:
                 return False
         return True
 
-    first: tuple[complex, ...] = (start,)
-    return shortest(first, moves, lambda path: path[-1] == goal and parted(path))
+    drawn: tuple[complex, ...] = (start,)
+    return shortest(drawn, moves, lambda path: path[-1] == goal and parted(path))
 
 
 def play_tiles(text: str) -> int | None:
