@@ -298,9 +298,8 @@ def test_wrong_input(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     domain, train = str(problems / "domain.pddl"), str(problems)
     base = ["--out", str(out), "--workers", "0"]
     cases: list[tuple[list[str], str]] = [
-        (base, "--domain is missing"),
-        (["--domain", domain, *base], "--train is missing"),
-        (["--domain", domain, "--train", train], "--out is missing"),
+        (base, "a domain file is missing"),
+        (["--domain", domain, *base], "a folder of problems is missing"),
         (["--domain", "nowhere.pddl", "--train", train, *base], "nowhere.pddl: there is no such file (--domain)"),
         (["--domain", domain, "--train", "nowhere", *base], "nowhere: there is no such folder (--train)"),
         (["--domain", domain, "--train", train, "--validate", "none", *base], "no such folder (--validate)"),

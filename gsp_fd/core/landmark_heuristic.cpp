@@ -1,7 +1,7 @@
 #include "landmark_heuristic.h"
 
 #include "lifted_space.h"
-#include "state_values.h"
+#include "ground_values.h"
 
 namespace gsp {
 namespace {

@@ -13,7 +13,7 @@ struct Landmarks {
 
     const std::shared_ptr<const GroundTask> task;
     const LandmarkGraph graph;
-    const TupleTable atoms;  // see state_values.h
+    const TupleTable atoms;  // see ground_values.h
 };
 
 struct LandmarkSumOptions {

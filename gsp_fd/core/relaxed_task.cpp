@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "state_values.h"
+#include "ground_values.h"
 
 namespace gsp {
 

@@ -1,4 +1,4 @@
-#include "state_values.h"
+#include "ground_values.h"
 
 #include "ground_space.h"
 #include "lifted_view.h"
