@@ -126,10 +126,10 @@ class Page:
 
     def click(self, selector: str) -> None:
         """Click the middle of an element with the mouse."""
-        x, y = self.evaluate(
-            f"(e => (e.scrollIntoView({{block: 'center'}}), (r => [r.x + r.width / 2, r.y + r.height / 2])"
-            f"(e.getBoundingClientRect())))(document.querySelector({json.dumps(selector)}))"
-        )
+        element = f"document.querySelector({json.dumps(selector)})"
+        self.evaluate(f"{element}.scrollIntoView({{block: 'center'}})")
+        # What comes into view may be drawn, and move the element, before the next evaluation.
+        x, y = self.evaluate(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({element}.getBoundingClientRect())")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
