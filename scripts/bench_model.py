@@ -10,9 +10,12 @@ overhead:   share of the time outside ONNX Runtime in WA* with batches of 32 on 
             same search with the native network.
 childsnack: 100 policy steps on the hard instance p29 (60 s, 1 GB).
 blocks:     1,000 policy steps on blocksworld hard p29 (30 s, 1 GB); with --with-fd beside Fast Downward's hFF.
+steps:      one step of the greedy policy with the shipped models that see relaxed plans, on hard instances (20 ms), and
+            what it consists of.
 repeat:     two runs with the same seed.
 
-The networks have random weights, 8 layers and width 32, which is what costs the time; --layers and --width change it.
+Networks elsewhere have random weights, 8 layers and width 32, which is what costs the time; --layers and --width change
+it.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ from gsp_fd.generate import domain_text, generate
 from gsp_fd.inference import Backend, NativeNetwork, OnnxSession, QValues
 from gsp_fd.model import Model
 from gsp_fd.model_format import OUTPUT, feeds_of, weights_of
+from gsp_fd.model_library import named_model
 from gsp_fd.task import Task, load_pddl
 from gsp_fd.training.checkpoint import Checkpoint
 from gsp_fd.training.config import TrainingConfig
@@ -50,7 +54,8 @@ from gsp_fd.training.network import GraphBatch, RelationalNetwork, aggregate
 
 States = npt.NDArray[np.int32]
 
-PARTS = ("load", "evaluate", "overhead", "childsnack", "blocks", "repeat")
+PARTS = ("load", "evaluate", "overhead", "childsnack", "blocks", "steps", "repeat")
+STEPS = {"satellite": "p29", "rovers": "p01", "transport": "p17"}  # instances of the part with this name
 CELLS = [f"{states}x{blocks}" for blocks in (10, 30, 100, 488) for states in (1, 32, 128)]
 
 
@@ -135,9 +140,10 @@ class Bench:
             problem.write_text(generate("blocksworld", count, seed))
         return [str(self.folder / "blocksworld.pddl"), str(problem)]
 
-    def hard(self, domain: str) -> list[str]:
+    def hard(self, domain: str, name: str = "p29") -> list[str]:
         """Domain and problem files of a published instance."""
-        return [str(self.root / domain / "domain.pddl"), str(self.root / domain / "testing" / "hard" / "p29.pddl")]
+        folder = self.root / domain
+        return [str(folder / "domain.pddl"), str(folder / "testing" / "hard" / f"{name}.pddl")]
 
     def model(self, files: Sequence[str]) -> tuple[RelationalNetwork, Path]:
         """A network with random weights for a domain, and the model exported from it."""
@@ -356,6 +362,42 @@ def bench_fast_downward(bench: Bench, ours: float) -> None:
     )
 
 
+def bench_steps(bench: Bench, steps: int = 60) -> None:
+    """The greedy policy, part by part; the first step, which makes what all others share, does not count."""
+    for domain, name in STEPS.items():
+        task = load_pddl(*bench.hard(domain, name))
+        assert task.lifted is not None
+        model = Model(named_model(domain), device="cpu")
+        encoder, plans = model.encoder(task.lifted, task.native_lifted()), task.heuristic("ff")
+        space = _core.LiftedSpace(task.native_lifted(), True)
+        state, seen, times, actions = space.initial_state(), set[int](), [], 0
+        while len(times) <= steps:
+            seen.add(state)
+            states = np.array([state], np.int32)
+            clock = [time.thread_time()]
+            begin, operators = _core.applicable_rows(space, states)
+            clock.append(time.thread_time())
+            plans.relaxed_plan(space, state)
+            clock.append(time.thread_time())
+            batch = encoder.encode(space, states, begin, operators, plans)
+            clock.append(time.thread_time())
+            q = model.backend.q_values(batch)
+            clock.append(time.thread_time())
+            times.append(np.diff(clock))
+            actions += len(operators)
+            successors = (space.apply(state, int(operators[i])) for i in np.argsort(-q, kind="stable"))
+            state = next(successor for successor in successors if successor not in seen)
+        applicable, plan, encoding, network = 1000 * np.mean(times[1:], axis=0)
+        encoding -= plan  # the encoder asks for it again
+        total = applicable + plan + encoding + network
+        print(
+            f"{domain} hard {name}: {total:.1f} ms CPU a step, aim 20 ms: {verdict(total <= 20)} "
+            f"(actions {applicable:.1f}, hFF {plan:.1f}, encoding {encoding:.1f}, network {network:.1f}; "
+            f"{actions / len(times):.0f} actions a state)",
+            flush=True,
+        )
+
+
 def bench_repeat(bench: Bench) -> None:
     """Two runs: the same plan and the same log of values."""
     files = bench.blocks(6)
@@ -402,6 +444,8 @@ def main() -> None:
             ours = bench_policy(bench, "blocksworld", 1000, 30)
             if options.with_fd:
                 bench_fast_downward(bench, ours)
+        if "steps" in options.part:
+            bench_steps(bench)
         if "repeat" in options.part:
             bench_repeat(bench)
 
