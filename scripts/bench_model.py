@@ -370,7 +370,9 @@ def bench_steps(bench: Bench, steps: int = 60) -> None:
         model = Model(named_model(domain), device="cpu")
         encoder, plans = model.encoder(task.lifted, task.native_lifted()), task.heuristic("ff")
         space = _core.LiftedSpace(task.native_lifted(), True)
-        state, seen, times, actions = space.initial_state(), set[int](), [], 0
+        state, actions = space.initial_state(), 0
+        seen: set[int] = set()
+        times: list[npt.NDArray[np.float64]] = []
         while len(times) <= steps:
             seen.add(state)
             states = np.array([state], np.int32)
