@@ -355,7 +355,7 @@ def set_last_resort(seconds: float, exit_code: int) -> None:
 class Episode:
     """A search episode of GSP that waits for Q-values."""
 
-    def __init__(self, task: LiftedTask, *, weight: float = 2.0, budget: int = 400, greedy: bool = False, symmetry: bool = True, dead_ends: Heuristic | None = None, guide: Heuristic | None = None, plans: Heuristic | None = None) -> None: ...
+    def __init__(self, task: LiftedTask, *, weight: float = 2.0, budget: int = 400, greedy: bool = False, symmetry: bool = True, dead_ends: Heuristic | None = None, guide: Heuristic | None = None, guide_seconds: float = ..., plans: Heuristic | None = None) -> None: ...
 
     def advance(self) -> bool:
         """
