@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 namespace gsp {
 namespace {
@@ -59,11 +60,41 @@ std::vector<float> Network::q_values(const EncodedBatch &batch, Watch *watch) tr
     if (known_row_.size() > kept_) forget();
     const Graph graph(batch);
     Classes classes{std::vector<int32_t>(graph.nodes, 0), {START_COLOUR}, {0}};
-    for (int64_t layer = 1; layer <= weights_.layers; ++layer) classes = refine(graph, classes, layer);
-    return read_out(batch, classes);
+    int64_t layer = 1;
+    while (layer <= weights_.layers && !few_share(graph, classes)) classes = refine(graph, classes, layer++);
+    const size_t kept = embeddings_.size();
+    if (layer <= weights_.layers) classes = compute_each(graph, classes, layer);
+    std::vector<float> result = read_out(batch, classes);
+    embeddings_.resize(kept);
+    action_values_.resize(kept / static_cast<size_t>(weights_.d));
+    return result;
 } catch (...) {  // out of memory or time: known classes may lack their embeddings
     forget();
     throw;
+}
+
+/// Whether most nodes have a class of their own that no earlier call computed: more of them will in every layer that follows,
+/// and hardly another state has these classes, unless it is the same. Then looking for what is shared does not pay.
+bool Network::few_share(const Graph &graph, const Classes &classes) const { return 2 * classes.fresh > graph.nodes; }
+
+/// The remaining layers, in which every node is a class of its own. Their embeddings are not known to later calls.
+Network::Classes Network::compute_each(const Graph &graph, const Classes &classes, int64_t layer) {
+    Classes each;
+    std::vector<int32_t> nodes(graph.nodes);
+    std::iota(nodes.begin(), nodes.end(), 0);
+    each.of_node = nodes;
+    for (int32_t cls : classes.of_node) each.row.push_back(classes.row[cls]);
+    for (int32_t cls : classes.of_node) each.colour.push_back(classes.colour[cls]);
+    find_tuples(graph, each);
+    plan_messages(graph, each, nodes);
+    const auto width = static_cast<size_t>(weights_.d);
+    for (; layer <= weights_.layers; ++layer) {
+        const bool last = layer == weights_.layers;
+        const auto first = static_cast<int32_t>(embeddings_.size() / width);
+        compute(graph, each, nodes, last);
+        for (size_t n = 0; n < graph.nodes; ++n) each.row[n] = first + static_cast<int32_t>(n) * (last ? 2 : 1);
+    }
+    return each;
 }
 
 void Network::find_tuples(const Graph &graph, const Classes &classes) {
@@ -140,7 +171,10 @@ Network::Classes Network::refine(const Graph &graph, const Classes &classes, int
         }
         next.row.push_back(known_row_[number]);
     }
-    if (!unknown.empty()) compute(graph, classes, unknown, last);
+    next.fresh = unknown.size();
+    if (unknown.empty()) return next;
+    plan_messages(graph, classes, unknown);
+    compute(graph, classes, unknown, last);
     return next;
 }
 
@@ -148,7 +182,7 @@ Network::Classes Network::refine(const Graph &graph, const Classes &classes, int
 void Network::compute(const Graph &graph, const Classes &old, std::span<const int32_t> nodes, bool last) {
     const auto count = static_cast<int64_t>(nodes.size());
     const auto width = static_cast<size_t>(weights_.d);
-    gather_messages(graph, old, nodes);
+    pass_planned(old, nodes.size());
     std::vector<const float *> before;
     for (size_t i = 0; i < nodes.size(); ++i) {
         before.push_back(embeddings_.data() + static_cast<size_t>(old.row[old.of_node[nodes[i]]]) * width);
@@ -170,51 +204,68 @@ void Network::compute(const Graph &graph, const Classes &old, std::span<const in
     }
 }
 
-/// The maximum of the messages to each of these nodes, in aggregated_; lowest numbers where there is none.
-void Network::gather_messages(const Graph &graph, const Classes &old, std::span<const int32_t> nodes) {
-    const auto width = static_cast<size_t>(weights_.d);
-    aggregated_.assign(nodes.size() * width, -FLT_MAX);
+/// Which messages come to these nodes, in plan_.
+void Network::plan_messages(const Graph &graph, const Classes &old, std::span<const int32_t> nodes) {
     first_receiver_.assign(static_cast<size_t>(tuples_.slots), -1);
-    receivers_.clear();
+    plan_.receivers.clear();
     for (size_t i = 0; i < nodes.size(); ++i)
         for (int32_t p = graph.place_begin[nodes[i]]; p < graph.place_begin[nodes[i] + 1]; ++p) {
             const int32_t tuple = tuples_.of_atom[graph.places[p] / MAX_ARITY];
             int32_t &first = first_receiver_[tuples_.slot[tuple] + static_cast<int32_t>(graph.places[p] % MAX_ARITY)];
-            if (first >= 0 && receivers_[first].row == static_cast<int32_t>(i)) continue;
-            receivers_.push_back({static_cast<int32_t>(i), first});
-            first = static_cast<int32_t>(receivers_.size()) - 1;
+            if (first >= 0 && plan_.receivers[first].row == static_cast<int32_t>(i)) continue;
+            plan_.receivers.push_back({static_cast<int32_t>(i), first});
+            first = static_cast<int32_t>(plan_.receivers.size()) - 1;
         }
-    std::vector<int32_t> receivers, projected_row, rows;
-    std::vector<int32_t> row_of_class(old.row.size());
+    plan_.relations.resize(graph.arities.size());
+    std::vector<int32_t> atoms, row_of_class(old.row.size());
     for (size_t r = 0; r < graph.arities.size(); ++r) {
         if (watch_) watch_->throw_if_expired();
-        const Mlp &mlp = weights_.relations[r];
+        auto &[first_receiver, projected_row, classes] = plan_.relations[r];
         const auto arity = static_cast<size_t>(graph.arities[r]);
-        std::vector<int32_t> atoms;  // of the tuples with receivers
-        receivers.clear();
+        atoms.clear();  // of the tuples with receivers
+        first_receiver.clear();
         for (int32_t t = tuples_.relation_begin[r]; t < tuples_.relation_begin[r + 1]; ++t) {
             const int32_t *first = first_receiver_.data() + tuples_.slot[t];
             if (std::all_of(first, first + arity, [](int32_t receiver) { return receiver < 0; })) continue;
             atoms.push_back(tuples_.atom[t]);
-            receivers.insert(receivers.end(), first, first + arity);
+            first_receiver.insert(first_receiver.end(), first, first + arity);
         }
         if (atoms.empty()) continue;
         projected_row.resize(atoms.size() * arity);
-        RelationMessages call{static_cast<int64_t>(atoms.size()), static_cast<int64_t>(arity), weights_.d, mlp.hidden, {},
-                              projected_row.data(), mlp.w2.data(), receivers.data(), receivers_.data(), aggregated_.data()};
         for (size_t p = 0; p < arity; ++p) {
-            rows.clear();
+            classes[p].clear();
             std::fill(row_of_class.begin(), row_of_class.end(), -1);
             for (size_t a = 0; a < atoms.size(); ++a) {
                 const auto argument = static_cast<size_t>(graph.argument_begin[r]) +
                                       static_cast<size_t>(atoms[a] - graph.relation_begin[r]) * arity + p;
                 const int32_t cls = old.of_node[graph.arguments[argument]];
                 if (row_of_class[cls] < 0) {
-                    row_of_class[cls] = static_cast<int32_t>(rows.size());
-                    rows.push_back(old.row[cls]);
+                    row_of_class[cls] = static_cast<int32_t>(classes[p].size());
+                    classes[p].push_back(cls);
                 }
                 projected_row[a * arity + p] = row_of_class[cls];
             }
+        }
+    }
+}
+
+/// The maximum of the messages to each of `count` nodes, in aggregated_, by the plan; lowest numbers where there is none.
+void Network::pass_planned(const Classes &old, size_t count) {
+    const auto width = static_cast<size_t>(weights_.d);
+    aggregated_.assign(count * width, -FLT_MAX);
+    std::vector<int32_t> rows;
+    for (size_t r = 0; r < plan_.relations.size(); ++r) {
+        if (watch_) watch_->throw_if_expired();
+        const Mlp &mlp = weights_.relations[r];
+        const MessagePlan::Relation &plan = plan_.relations[r];
+        const auto arity = static_cast<size_t>(mlp.inputs) / width, tuples = plan.first_receiver.size() / arity;
+        if (tuples == 0) continue;
+        RelationMessages call{static_cast<int64_t>(tuples), static_cast<int64_t>(arity), weights_.d, mlp.hidden, {},
+                              plan.projected_row.data(), mlp.w2.data(), plan.first_receiver.data(), plan_.receivers.data(),
+                              aggregated_.data()};
+        for (size_t p = 0; p < arity; ++p) {
+            rows.clear();
+            for (int32_t cls : plan.classes[p]) rows.push_back(old.row[cls]);
             copy_rows(embeddings_, rows, weights_.d, inputs_);
             projected_[p].resize(rows.size() * static_cast<size_t>(mlp.hidden));
             multiply(static_cast<int64_t>(rows.size()), weights_.d, mlp.hidden, inputs_.data(),

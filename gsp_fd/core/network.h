@@ -4,6 +4,7 @@
 // not on how often a message comes. So nodes fall into classes, refined layer by layer, whose members have the same embedding:
 // each class is computed once, in all states of a batch together, and kept for the states that come next, which differ little.
 // A class is known by a 64-bit hash (its colour); two of a million classes share one with probability 3e-8.
+// Where a layer finds that little is shared, the layers after it compute every node by itself, and keep nothing.
 #pragma once
 
 #include <span>
@@ -55,6 +56,7 @@ private:
         std::vector<int32_t> of_node;
         std::vector<uint64_t> colour;
         std::vector<int32_t> row;             // of its embedding in embeddings_
+        size_t fresh = 0;                     // how many of them no earlier call computed
     };
     /// Distinct atoms over classes; one relation after another.
     struct Tuples {
@@ -63,11 +65,24 @@ private:
         int32_t slots;
     };
 
+    /// Where messages come from and go to, per relation: for the tuples that have receivers.
+    struct MessagePlan {
+        struct Relation {
+            std::vector<int32_t> first_receiver, projected_row;  // per tuple and position, as RelationMessages has them
+            std::vector<int32_t> classes[MAX_ARITY];             // of the projected rows
+        };
+        std::vector<Relation> relations;
+        std::vector<Receiver> receivers;
+    };
+
     void forget();
+    bool few_share(const Graph &graph, const Classes &classes) const;
+    Classes compute_each(const Graph &graph, const Classes &classes, int64_t layer);
     void find_tuples(const Graph &graph, const Classes &classes);
     Classes refine(const Graph &graph, const Classes &classes, int64_t layer);
     void compute(const Graph &graph, const Classes &old, std::span<const int32_t> nodes, bool last);
-    void gather_messages(const Graph &graph, const Classes &old, std::span<const int32_t> nodes);
+    void plan_messages(const Graph &graph, const Classes &old, std::span<const int32_t> nodes);
+    void pass_planned(const Classes &old, size_t count);
     std::vector<float> read_out(const EncodedBatch &batch, const Classes &classes);
     void compute_action_values(std::span<const int32_t> rows);
 
@@ -82,7 +97,7 @@ private:
     RowSet distinct_;                                  // tuples, then classes, of the layer at hand
     Tuples tuples_;
     std::vector<int32_t> seen_, first_receiver_;
-    std::vector<Receiver> receivers_;
+    MessagePlan plan_;
     std::vector<float> aggregated_, inputs_, projected_[MAX_ARITY];
 };
 
