@@ -314,6 +314,21 @@ def test_cuda(tower: Path) -> None:
     assert "CUDA was asked for" in complaint(tower, *GSP, "--device", "cuda", code=33)
 
 
+def test_two_builds_of_onnx_runtime(tower: Path) -> None:
+    """What pip leaves of asking for both extras is seen, and the way out is said."""
+    site = tower / "site"
+    for name in ("onnxruntime", "onnxruntime-1.20.0.dist-info"):
+        (site / name).mkdir(parents=True)
+    (site / "onnxruntime" / "__init__.py").touch()
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    assert "Warning" not in cli.gsp_plan(tower, *GSP, "--search", "policy", env=environment).stdout
+    (site / "onnxruntime_gpu-1.20.0.dist-info").mkdir()
+    run = cli.gsp_plan(tower, *GSP, "--search", "policy", env=environment)
+    assert run.returncode == 0
+    assert "Warning: onnxruntime and onnxruntime-gpu are both installed" in run.stdout
+    assert "pip uninstall -y onnxruntime onnxruntime-gpu, then pip install 'gsp-fd[gpu]'" in run.stdout
+
+
 def test_sas_file(tower: Path) -> None:
     assert cli.gsp_plan(tower, "--translate", *FILES).returncode == 0
     message = complaint(tower, "output.sas", *GSP[2:], code=34)

@@ -212,19 +212,12 @@ class Components:
 
     def explain(self, file: Path, plan: Plan) -> None:
         """Say what the model and hFF think of every step of a plan; the plan itself is already written."""
-        from gsp_fd.fd_integration.run.explanation import page, steps_of, text_lines
-        from gsp_fd.model import Model
-        from gsp_fd.model_library import find_model
+        from gsp_fd.fd_integration.run.explanation import explained, page, text_lines
 
         assert self.task is not None
-        model = None
-        try:
-            if self.task.lifted is not None:
-                model = Model(find_model(self.options.model or "auto", self.task.lifted), device="cpu")
-                model.check_fit(self.task.lifted)
-        except InputError as error:
-            self.log.line(f"No learned values: {error}")
-        steps = steps_of(self.task, plan.actions, plan.costs, model)
+        steps, no_model = explained(self.task, plan.actions, self.options.model)
+        if no_model:
+            self.log.line(f"No learned values: {no_model}")
         for line in text_lines(steps):
             self.log.line(line)
         try:

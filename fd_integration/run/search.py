@@ -133,7 +133,11 @@ class Run:
         start = time.process_time()
         space = self.context.new_space()
         for model in self.context.models:
+            from gsp_fd.inference import clashing_runtimes
+
             self.log.search(f"Model: {model.describe()}")
+            if clash := clashing_runtimes():
+                self.log.search(f"Warning: {clash}")
             if unseen := model.unseen(self.context.lifted_task("gsp")):
                 self.log.search(f"Warning: the problem has what the model never saw in training: {', '.join(unseen)}")
         self.interrupts.set_alarm(None)
