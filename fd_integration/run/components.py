@@ -19,7 +19,7 @@ from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearc
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline, limit_address_space
 from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
-from gsp_fd.fd_integration.run.model_choice import choose_model
+from gsp_fd.fd_integration.run.model_choice import AUTO, choose_model
 from gsp_fd.fd_integration.run.options import Options
 from gsp_fd.fd_integration.run.plans import PlanFiles
 from gsp_fd.fd_integration.run.search import Plan, Run
@@ -228,7 +228,8 @@ class Components:
     def search_text(self) -> str:
         """The search for the log, with the model that ``gsp()`` stands for."""
         search = self.searches[0]
-        if not search.learned or self.task is None or self.task.lifted is None:
+        named = self.options.model not in (None, AUTO)
+        if named or not search.learned or self.task is None or self.task.lifted is None:
             return search.text
         from gsp_fd.model_library import find_model
 
