@@ -11,6 +11,7 @@ from pathlib import Path
 import cli_support as cli
 import numpy as np
 import pytest
+import tasks
 from pddl_helpers import CONFORMANCE
 
 from gsp_fd import _core
@@ -22,14 +23,20 @@ EXPANSIONS = 10_000
 """Up to which searches in these tests go on."""
 
 
+GROUND_STRATA = {"game": (tasks.GAME_DOMAIN, tasks.GAME), "guards": (tasks.GUARDS_DOMAIN, tasks.GUARDS)}
+"""Derived predicates that depend on their own negation, while no atom does."""
+
+
 @pytest.fixture
 def task(request: pytest.FixtureRequest) -> Task:
-    """An example by its name."""
+    """A task by its name."""
+    if request.param in GROUND_STRATA:
+        return tasks.load(*GROUND_STRATA[request.param])
     folder = EXAMPLES / request.param
     return load_pddl(folder / "domain.pddl", folder / "p01.pddl")
 
 
-adl_examples = pytest.mark.parametrize("task", ["lift", "stacking"], indirect=True)
+adl_examples = pytest.mark.parametrize("task", ["lift", "stacking", *GROUND_STRATA], indirect=True)
 
 
 def load(benchmarks: Path, name: str) -> Task:
@@ -134,6 +141,49 @@ def test_derived_atoms_are_atoms_of_encoded_states() -> None:
             settled |= more
         assert places == goals == settled
         assert open_goals == blocks - settled
+
+
+@pytest.mark.parametrize("name", GROUND_STRATA)
+def test_rules_that_are_stratified_only_once_ground(name: str, tmp_path: Path) -> None:
+    """All states, their actions and their costs are those of the translator's task."""
+    if not translator_available():
+        pytest.skip("Fast Downward's translator is not installed")
+    files = dict(zip(("domain.pddl", "problem.pddl"), GROUND_STRATA[name], strict=True))
+    folder = cli.write_files(tmp_path, files)
+    task, translated = (
+        load_pddl(*(folder / file for file in files), translate_options=options)
+        for options in ([], ["--keep-unimportant-variables"])
+    )
+    assert task.lifted is not None
+    assert not task.lifted.is_stratified
+    spaces = [_core.LiftedSpace(task.native_lifted()), _core.GroundSpace(task.ground())]
+    spaces.append(_core.GroundSpace(translated.ground()))
+    assert len({cli.astar(space, translated.heuristic("blind")).plan_cost for space in spaces}) == 1
+    lifted, _, oracle = spaces
+    pairs, seen = [(lifted.initial_state(), oracle.initial_state())], set()
+    while pairs:
+        state, values = pairs.pop()
+        assert lifted.is_goal(state) == oracle.is_goal(values)
+        successors = [
+            {space.operator_name(op).strip(): space.apply(known, op) for op in space.applicable(known)}
+            for space, known in ((lifted, state), (oracle, values))
+        ]
+        # The translator leaves out actions that never change anything.
+        assert all(successors[0][extra] == state for extra in set(successors[0]) - set(successors[1]))
+        for action, values in successors[1].items():
+            if (pair := (successors[0][action], values)) not in seen:
+                seen.add(pair)
+                pairs.append(pair)
+    assert len(seen) == len(dict(seen)) == len({values for _, values in seen})
+
+
+def test_a_circle_that_nothing_depends_on_is_no_mistake() -> None:
+    domain = tasks.GAME_DOMAIN.replace("(:action", "(:derived (odd) (not (odd)))\n(:action").replace(
+        "(won ?x))", "(won ?x) (odd))"
+    )
+    task = tasks.load(domain, tasks.GAME)
+    space = _core.LiftedSpace(task.native_lifted())
+    assert cli.astar(space, task.heuristic("blind")).plan_cost == 1
 
 
 BAD = {

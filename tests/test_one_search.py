@@ -20,7 +20,7 @@ from gsp_fd.task import Task
 from gsp_fd.training.instances import make_instances
 from gsp_fd.training.learning.episodes import Running, advance_all
 
-SIZES = {"blocksworld": 4, "childsnack": 9, "ferry": 6, "miconic": 7, "spanner": 11}
+SIZES = {"blocksworld": 4, "childsnack": 9, "ferry": 6, "lift": 7, "miconic": 7, "spanner": 11, "stacking": 4}
 SETTINGS = [(domain, seed, "no") for domain in SIZES for seed in (1, 2)] + [(domain, 1, "yes") for domain in SIZES]
 """Domain, seed, and whether the network sees relaxed plans."""
 GUIDED = "let(q, gsp(), lazy(alt([tiebreaking([ff(), q], unsafe_pruning=false), single(sum([g(), weight(q, 3)]))])))"
