@@ -18,6 +18,7 @@ import tasks
 from random_models import random_checkpoint, random_model
 
 from gsp_fd import _core as core
+from gsp_fd.generate import domain_text, generate
 from gsp_fd.model import Model
 from gsp_fd.task import Task, load_pddl
 
@@ -336,12 +337,24 @@ def test_sas_file(tower: Path) -> None:
     assert "SAS" in message
 
 
-def test_task_without_a_lifted_form(tower: Path) -> None:
-    pytest.importorskip("fast_downward", reason="Fast Downward's translator is not installed")
-    cli.write_files(tower, cli.GAME)
-    message = complaint(tower, *GSP, code=34)
-    assert "gsp needs the lifted task" in message
-    assert "derived predicate 'won' depends on its own negation" in message
+ADL = {
+    "conditional effects": (domain_text("lift"), generate("lift", 7, 1)),
+    "derived predicates": (domain_text("stacking"), generate("stacking", 4, 1)),
+    "both": (tasks.HOUSE_DOMAIN, tasks.HOUSE),
+    "ground strata": (tasks.GUARDS_DOMAIN, tasks.GUARDS),
+}
+
+
+@pytest.mark.parametrize("name", ADL)
+@pytest.mark.parametrize("relaxed_plan", ["no", "yes"])
+def test_all_kinds_of_pddl(name: str, relaxed_plan: str, tmp_path: Path) -> None:
+    cli.write_files(tmp_path, dict(zip(FILES, ADL[name], strict=True)))
+    task = tasks.load(*ADL[name])
+    random_model(task, tmp_path / "m.onnx", relaxed_plan=relaxed_plan)
+    for search in ("policy", "gbfs", "no symmetry"):
+        solved(tmp_path, *GSP, *SEARCHES[search])
+        plan = re.findall(r"^\((.*)\)", (tmp_path / "sas_plan").read_text(), re.MULTILINE)
+        assert task.validate(plan).valid
 
 
 def test_model_options_without_a_learned_heuristic(tower: Path) -> None:

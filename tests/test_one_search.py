@@ -20,7 +20,7 @@ from gsp_fd.task import Task
 from gsp_fd.training.instances import make_instances
 from gsp_fd.training.learning.episodes import Running, advance_all
 
-SIZES = {"blocksworld": 4, "childsnack": 9, "ferry": 6, "miconic": 7, "spanner": 11}
+SIZES = {"blocksworld": 4, "childsnack": 9, "ferry": 6, "lift": 7, "miconic": 7, "spanner": 11, "stacking": 4}
 SETTINGS = [(domain, seed, "no") for domain in SIZES for seed in (1, 2)] + [(domain, 1, "yes") for domain in SIZES]
 """Domain, seed, and whether the network sees relaxed plans."""
 BUDGETS = (7, 150, 2000)
