@@ -83,6 +83,23 @@ def test_ways_back_cost_no_expansion() -> None:
         }
 
 
+def test_ways_that_lead_round_in_circles_are_dead_ends() -> None:
+    """Once all that can be reached from a state was looked at, although no state in it lacks actions."""
+    trap = CORRIDOR.replace("(next c b)", "(next c b) (next a a)").replace("(next b c)", "")
+    native = tasks.load(CORRIDOR_DOMAIN, trap).native_lifted()
+    kinds = {}
+    for seed in range(20):
+        episode = _core.Episode(native)
+        finish(episode, seed)
+        successors, kind = (episode.transitions()[column].tolist() for column in (2, 5))
+        kinds[episode.expansions] = kind
+        assert episode.solved
+        assert kind.count(1) == 1
+    # Two expansions lead to the goal; four are those with the trap in full: to b, to a, and from there back to b and to a.
+    assert 2 not in kinds[2]
+    assert kinds[4].count(2) == 4
+
+
 def test_misuse_is_refused() -> None:
     native = tasks.load(tasks.TOWER_DOMAIN, tasks.TOWER).native_lifted()
     episode = _core.Episode(native, budget=5)

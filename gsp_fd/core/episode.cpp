@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace gsp {
 namespace {
@@ -124,8 +125,35 @@ void Episode::take_plan(const SearchResult &result) {
     bound_plan();
 }
 
+/// States from which every way was followed and none leads on are dead ends, although they have actions.
+void Episode::mark_dead_ends() {
+    std::vector<std::vector<int32_t>> before(space_.num_states());
+    std::vector<size_t> followed(space_.num_states(), 0);
+    for (const Transition &t : transitions_) {
+        before[t.successor].push_back(t.state);
+        ++followed[t.state];
+    }
+    std::vector<char> leads_on(space_.num_states(), 0);
+    std::vector<int32_t> open;
+    auto mark = [&](int32_t state) {
+        if (!std::exchange(leads_on[state], 1)) open.push_back(state);
+    };
+    for (const Transition &t : transitions_) {
+        if (followed[t.state] < actions(t.state).size()) mark(t.state);
+        if (t.kind == TransitionKind::goal || (t.kind == TransitionKind::inner && followed[t.successor] == 0)) mark(t.successor);
+    }
+    while (!open.empty()) {
+        int32_t state = open.back();
+        open.pop_back();
+        for (int32_t predecessor : before[state]) mark(predecessor);
+    }
+    for (Transition &t : transitions_)
+        if (!leads_on[t.successor]) t.kind = TransitionKind::dead_end;
+}
+
 void Episode::finish() {
     if (search_->result().outcome == Outcome::solved) take_plan(search_->result());
+    mark_dead_ends();
     search_.reset();
     planner_.reset();
 }

@@ -83,6 +83,7 @@ private:
     void add(Step step, TransitionKind kind);
     void take_over();
     void take_plan(const SearchResult &result);
+    void mark_dead_ends();
     void finish();
     std::vector<int32_t> plan_transitions() const;
     void bound_plan();
