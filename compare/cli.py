@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from gsp_fd.common.files import write_atomically
 from gsp_fd.common.machine import machine
 from gsp_fd.common.quantities import parse_memory, parse_time
 from gsp_fd.common.untrusted import file_name
-from gsp_fd.compare.configurations import BUILT_IN, Configuration, find_configurations, split_names
+from gsp_fd.compare.configurations import BUILT_IN, Configuration, find_configurations, located, split_names
 from gsp_fd.compare.limits import (
     DEFAULT_DISK_MB,
     DEFAULT_EXPANSIONS,
@@ -32,7 +33,16 @@ from gsp_fd.compare.outcome import STATUSES
 from gsp_fd.compare.progress import Progress, duration
 from gsp_fd.compare.results import VERSION, Results, ResultsWriter, read_results
 from gsp_fd.compare.runner import Job, Record, run_local, run_on_ray
-from gsp_fd.compare.suites import GENERATE, Selection, SuiteProblem, read_bounds, read_suites, with_bounds, with_domain
+from gsp_fd.compare.suites import (
+    GENERATE,
+    Selection,
+    SuiteProblem,
+    pddl_names,
+    read_bounds,
+    read_suites,
+    with_bounds,
+    with_domain,
+)
 from gsp_fd.compare.versions import versions
 from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS
 from gsp_fd.fd_integration.run.options import Options
@@ -123,6 +133,8 @@ def _add_run_options(add: Callable[..., Any]) -> None:
         help="what the folder of a run may hold (4G)",
     )
     add("--retry", metavar="STATUS,…", help=f"run these again: {', '.join(STATUSES)}")
+    add("--explain", action="store_true", help="keep what the model and hFF say of each step of the plans found: a "
+        "click on a number of steps shows it on the page")  # fmt: skip
     add("--quiet", action="store_true", help="no line for each run")
 
 
@@ -198,6 +210,8 @@ def run(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     with closing(ResultsWriter(options.out)) as writer:
         check_same(writer.before, header)
         jobs = _missing(problems, configurations, writer.before, retry)
+        if options.explain:
+            jobs = [replace(job, explain=located(options.model)) for job in jobs]
         known = len(problems) * len(configurations) - len(jobs)
         _say(f"{len(jobs)} runs to do" + (f", {known} done before" if known else ""))
         if jobs:
@@ -283,6 +297,7 @@ def _header(
         "machine": machine(),
         "versions": versions(configurations),
         "suite": file_name(" ".join(_shown(suite) for suite in suites)),
+        "domains": pddl_names(problems),
         "problems": len(problems),
     }
 

@@ -39,6 +39,19 @@ class Comparison:
         unreadable = [f"{result['domain']}: {result['message']}" for result in ordered if not result["problem"]]
         self.unreadable = list(dict.fromkeys(unreadable))
         """What is wrong with the parts of the suite that have no problems to show."""
+        self._compare_costs()
+
+    def _compare_costs(self) -> None:
+        """Gives each result a ``best_cost``: the best known, or else the best that was found, if several looked."""
+        found: dict[tuple[str, ...], int | float] = {}
+        several = len(self.compared) > 1
+        for result in solved(self.results) if several else []:
+            key, cost = result_key(result)[:3], result["cost"]
+            if cost is not None:
+                found[key] = min(cost, found.get(key, cost))
+        for result in self.results:
+            known = result["best_known"]
+            result["best_cost"] = found.get(result_key(result)[:3]) if known is None else known
 
     @cached_property
     def compared(self) -> list[str]:
@@ -50,6 +63,12 @@ class Comparison:
     def domains(self) -> list[str]:
         """Names of the domains, in order."""
         return list(dict.fromkeys(result["domain"] for result in self.results))
+
+    @cached_property
+    def pddl_names(self) -> dict[str, str]:
+        """What the domains are called in their files, where the headers tell."""
+        known = [header.get("domains") for header in self.headers]
+        return {text(k): text(v) for names in known if isinstance(names, Mapping) for k, v in names.items() if v}
 
     @cached_property
     def problems(self) -> Counter[tuple[str, str]]:
@@ -103,7 +122,7 @@ def solved(results: Iterable[Result]) -> list[Result]:
 def _checked(result: Mapping[str, Any]) -> Result:
     texts = {name: text(result.get(name)) for name in TEXT_COLUMNS}
     numbers = {name: number(result.get(name)) for name in NUMBER_COLUMNS}
-    return {**dict.fromkeys(COLUMNS), **result, **texts, **numbers}
+    return {**dict.fromkeys(COLUMNS), "explanation": None, **result, **texts, **numbers}
 
 
 def text(value: Any) -> str:

@@ -14,6 +14,7 @@ from gsp_fd.common.processes import PLANNER, fast_downward_command
 from gsp_fd.common.spelling import near_miss
 from gsp_fd.fd_integration.run.configuration import SHORT_HEURISTICS, check_combinations, configurations
 from gsp_fd.fd_integration.run.options import Options, parse_command_line
+from gsp_fd.model_library import RUN_MODEL
 
 OURS, FAST_DOWNWARD, COMMAND = "gsp-fd", "fast-downward", "command"
 """Kinds of planners."""
@@ -158,7 +159,7 @@ def _ours(name: str, description: str, options: tuple[str, ...], common: Options
     limits = ["--overall-time-limit", "{time}", "--overall-memory-limit", "{memory}m"]
     if expansions:
         limits += ["--max-expansions", "{expansions}"]
-    command = (*PLANNER, *limits, "--plan-file", "{plan}", "{domain}", "{problem}", *map(_found, (*options, *more)))
+    command = (*PLANNER, *limits, "--plan-file", "{plan}", "{domain}", "{problem}", *map(located, (*options, *more)))
     shown = _shown("gsp-plan", [*options, *map(_without_folder, more)])
     return Configuration(name, description, OURS, shown, command, model=added.model or "")
 
@@ -199,15 +200,16 @@ def _command(name: str, text: str) -> Configuration:
     for field in ("{domain}", "{problem}", "{plan}"):
         if not any(field in part for part in parts):
             raise driver_error(f"the command of '{name}' needs {field} in it: {text.strip()}")
-    command = [_found(part) for part in parts]
+    command = [located(part) for part in parts]
     program = shutil.which(command[0]) or command[0]
     shown = [_without_folder(part) for part in parts]
     return Configuration(name, shown[0], COMMAND, shlex.join(shown), (program, *command[1:]))
 
 
-def _found(part: str) -> str:
-    """The path of a file as seen from here, because planners run in another folder."""
-    return os.path.abspath(part) if os.path.isfile(part) else part
+def located(part: str) -> str:
+    """The path of a file or of a run with a model as seen from here, because planners run in another folder."""
+    here = os.path.isfile(part) or os.path.isfile(os.path.join(part, RUN_MODEL))
+    return os.path.abspath(part) if here else part
 
 
 def _without_folder(part: str) -> str:

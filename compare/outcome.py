@@ -94,14 +94,14 @@ class Tasks:
             return None
         return len({constant.name for constant in domain.constants} | {item.name for item in parsed.objects})
 
-    def validate(self, problem: SuiteProblem, text: str) -> tuple[Validation, int]:
-        """The verdict on a plan file, and its number of steps."""
+    def validate(self, problem: SuiteProblem, text: str) -> tuple[Validation, list[str]]:
+        """The verdict on a plan file, and its actions."""
         try:
             actions = parse_plan(text, "plan")
-            return validate_plan(*self.parse(problem), actions), len(actions)
+            return validate_plan(*self.parse(problem), actions), actions
         except InputError as error:
             place = f"line {error.line}: " if error.line is not None else ""
-            return Validation(False, 0, f"{place}{error.message}"), 0
+            return Validation(False, 0, f"{place}{error.message}"), []
 
 
 def record(problem: SuiteProblem, configuration: Configuration, **values: Any) -> dict[str, Any]:
@@ -119,8 +119,8 @@ def record(problem: SuiteProblem, configuration: Configuration, **values: Any) -
 
 def judge(
     problem: SuiteProblem, configuration: Configuration, ending: Ending, folder: Path, limits: RunLimits, tasks: Tasks
-) -> dict[str, Any]:
-    """The record of a run whose files are still in its folder: ``log``, ``plan``, ``plan.1`` …"""
+) -> tuple[dict[str, Any], list[str]]:
+    """The record of a run whose files are still in its folder: ``log``, ``plan``, ``plan.1`` …; and its best plan."""
     log = _log_end(folder / "log")
     counters = {name: _count(log, patterns) for name, patterns in _COUNTERS.items()}
     status, message, best = _from_plans(problem, folder, tasks)
@@ -129,24 +129,26 @@ def judge(
     expansions = counters["expansions"]
     if status == SOLVED and limits.expansions is not None and (expansions or 0) > limits.expansions:
         status, message = EXPANSION_LIMIT, f"its plan took {expansions} expansions, more than the limit"
-    return record(
+    cost, plan = best or (None, [])
+    values = record(
         problem,
         configuration,
         status=status,
         message=_tidy(message, folder),
         exit_code=ending.exit_code,
-        cost=best[0] if best else None,
-        steps=best[1] if best else None,
+        cost=cost,
+        steps=len(plan) if best else None,
         **counters,
         cpu_seconds=ending.cpu_seconds,
         wall_seconds=ending.wall_seconds,
         memory_mb=ending.memory_mb,
         objects=tasks.objects(problem),
     )
+    return values, plan
 
 
-def _from_plans(problem: SuiteProblem, folder: Path, tasks: Tasks) -> tuple[str, str, tuple[int, int] | None]:
-    """Status, message, and cost and steps of the cheapest valid plan; an empty status if there is no plan file."""
+def _from_plans(problem: SuiteProblem, folder: Path, tasks: Tasks) -> tuple[str, str, tuple[int, list[str]] | None]:
+    """Status, message, and cost and actions of the cheapest valid plan; an empty status if there is no plan file."""
     status, message, best = "", "", None
     for file in sorted(folder.glob("plan")) + sorted(folder.glob("plan.[0-9]*")):
         try:
@@ -154,11 +156,11 @@ def _from_plans(problem: SuiteProblem, folder: Path, tasks: Tasks) -> tuple[str,
         except OSError as error:
             status, message = status or "invalid-plan", message or f"cannot read the plan: {error.strerror}"
             continue
-        verdict, steps = tasks.validate(problem, text)
+        verdict, actions = tasks.validate(problem, text)
         if not verdict.valid:
             status, message = status or "invalid-plan", message or (verdict.reason or "")
         elif best is None or verdict.cost < best[0]:
-            best = verdict.cost, steps
+            best = verdict.cost, actions
     return (SOLVED, "", best) if best else (status, message, None)
 
 

@@ -1,5 +1,5 @@
 // The comparison's page: what the plots and the table show. The data are columns, see page.py.
-const { shapes, marks, columns } = JSON.parse($("data").textContent);
+const { shapes, marks, columns, explanations } = JSON.parse($("data").textContent);
 const COUNT = columns.cost.length;
 const PAGE = 50;
 const MEASURES = { cpu_seconds: "CPU time (seconds)", wall_seconds: "wall-clock time (seconds)", expansions: "expansions", memory_mb: "memory (MB)" };
@@ -15,7 +15,7 @@ const place = (name, row) => columns[name].index[row];
 const value = (name, row) => isText(name) ? columns[name].names[place(name, row)] : columns[name][row];
 const SOLVED = columns.status.names.indexOf("solved");
 const solved = (row) => columns.status.index[row] === SOLVED;
-const hasBound = (row) => solved(row) && value("cost", row) !== null && value("best_known", row) !== null;
+const hasBest = (row) => solved(row) && value("cost", row) !== null && value("best_cost", row) !== null;
 const whole = new Intl.NumberFormat("en");
 const rounded = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 const shown = (number) => number === null ? "–" : (Number.isInteger(number) ? whole : rounded).format(number);
@@ -138,18 +138,19 @@ function drawPairs() {
 
 function drawQuality() {
   const chosen = $("quality-configuration").value;
-  const rows = inScope().filter((row) => hasBound(row) && (chosen === "" || place("configuration", row) === Number(chosen)));
+  const rows = inScope().filter((row) => hasBest(row) && (chosen === "" || place("configuration", row) === Number(chosen)));
   const ratio = (cost, best) => cost === best ? 1 : best > 0 ? cost / best : Infinity;
   plots.quality.show({
     points: rows.map((row) => ({
-      x: value("best_known", row), y: ratio(value("cost", row), value("best_known", row)), group: place("configuration", row), rows: [row],
+      x: value("best_cost", row), y: ratio(value("cost", row), value("best_cost", row)), group: place("configuration", row), rows: [row],
     })),
-    styles: marks.slice(0, columns.configuration.names.length), level: 1, border: "best known cost is 0",
-    x: { title: "best known cost", log: true }, y: { title: "cost ÷ best known", log: true, from: 1 },
-    describe: ({ x, y, rows: [row] }) => [problemName(row), outcome(row), `best known ${shown(x)}, ratio ${shown(y)}`],
+    styles: marks.slice(0, columns.configuration.names.length), level: 1, border: "best cost is 0",
+    x: { title: "best cost", log: true }, y: { title: "cost ÷ best", log: true, from: 1 },
+    describe: ({ x, y, rows: [row] }) => [problemName(row), outcome(row),
+      `best ${value("best_known", row) === null ? "found" : "known"} ${shown(x)}, ratio ${shown(y)}`],
   });
-  $("quality-caption").textContent = "Cost of each plan over the best known cost (up) by best known cost (across), both logarithmic. " +
-    "On the dashed line a plan is as cheap as the best known; under it, cheaper.";
+  $("quality-caption").textContent = "Cost of each plan over the best cost (up) by best cost (across), both logarithmic. " +
+    "On the dashed line a plan is as cheap as the best; under it, cheaper.";
 }
 
 // ---------------------------------------------------------------- table
@@ -174,11 +175,19 @@ function drawTable() {
   const start = table.page * PAGE;
   const rows = table.rows.slice(start, start + PAGE);
   $("result-table").tBodies[0].replaceChildren(...rows.map((row) => element("tr", {}, ...TABLE.map(([name]) => isText(name)
-    ? element("td", { class: `text ${name}` }, value(name, row)) : element("td", {}, shown(value(name, row)))))));
+    ? element("td", { class: `text ${name}` }, value(name, row))
+    : element("td", {}, name === "steps" && row in explanations ? planButton(row) : shown(value(name, row)))))));
   $("page-position").textContent = rows.length
     ? `${shown(start + 1)}–${shown(start + rows.length)} of ${shown(table.rows.length)} results` : "No result matches";
   $("page-previous").disabled = table.page === 0;
   $("page-next").disabled = start + PAGE >= table.rows.length;
+}
+
+function planButton(row) {
+  const title = `A plan of ${value("configuration", row)} for ${problemName(row)}`;
+  const button = element("button", { type: "button", class: "explain", "aria-label": `${title}, ${shown(value("steps", row))} steps` }, shown(value("steps", row)));
+  button.addEventListener("click", () => showPlan(title, explanations[row], plots.plan, marks));
+  return button;
 }
 
 function filterTable() {
@@ -234,11 +243,12 @@ function connectPlots() {
   for (const [id, name] of [["time", "Solved over time"], ["expansions", "Expansions"], ["steps", "Plan length"], ["quality", "Plan cost"]]) {
     plots[id] = new Plot(`${id}-plot`, name, shapes, (row) => showInTable(problemName(row)));
   }
+  plots.plan = new Plot("plan-plot", "Cost to go", shapes, (step) => $("step-table").tBodies[0].rows[step].scrollIntoView({ block: "center" }));
   for (const [name, label] of Object.entries(MEASURES)) $("time-measure").append(new Option(label, name));
   for (const id of ["pair-x", "pair-y"]) fillSelect($(id), configurations);
   $("pair-y").selectedIndex = Math.min(1, configurations.length - 1);
   fillSelect($("quality-configuration"), configurations, "all configurations");
-  const bounded = every.find(hasBound);
+  const bounded = every.find(hasBest);
   if (bounded !== undefined) $("quality-configuration").value = String(place("configuration", bounded));
   configurations.forEach((name, i) => {
     const button = element("button", { type: "button", "aria-pressed": "true" }, key(marks[i], true), name);
@@ -267,8 +277,9 @@ function hide(selector) {
 if (COUNT) {
   document.documentElement.classList.add("js");
   if (columns.configuration.names.length < 2) hide('#pairs, nav a[href="#pairs"]');
-  if (!every.some(hasBound)) hide("#quality .scripted");
+  if (!every.some(hasBest)) hide("#quality .scripted");
   for (const name of ["domain", "split", "configuration", "status"]) fillSelect($(`filter-${name}`), columns[name].names, "all");
   connectPlots();
   connectTable();
+  $("explained-note").hidden = !Object.keys(explanations).length;
 }

@@ -17,7 +17,7 @@ from gsp_fd.compare.results import NUMBER_COLUMNS, TEXT_COLUMNS
 
 def render(comparison: Comparison) -> str:
     """The page of a comparison."""
-    style, script = _file("page.css"), _file("plot.js") + _file("page.js")
+    style, script = _file("page.css"), "".join(map(_file, ("plot.js", "explain.js", "page.js")))
     return Template(_file("page.html")).substitute(
         policy=content_policy(style, script),
         title=html.escape(page_tables.title(comparison)),
@@ -50,10 +50,12 @@ def _data(comparison: Comparison) -> dict[str, Any]:
         "names": comparison.configurations,
         "index": [comparison.configurations.index(result["configuration"]) for result in comparison.results],
     }
-    for name in NUMBER_COLUMNS:
+    for name in (*NUMBER_COLUMNS, "best_cost"):
         columns[name] = [result[name] for result in comparison.results]
     marks = max(len(comparison.configurations), len(comparison.domains))
-    return {"shapes": SHAPES, "marks": [page_tables.mark(i) for i in range(marks)], "columns": columns}
+    explained = {row: result["explanation"] for row, result in enumerate(comparison.results) if result["explanation"]}
+    styles = [page_tables.mark(i) for i in range(max(marks, 3))]
+    return {"shapes": SHAPES, "marks": styles, "columns": columns, "explanations": explained}
 
 
 def _text_column(results: Sequence[Mapping[str, Any]], name: str, order: Callable[[str], Any]) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gsp_fd.compare.comparison import Cell, Comparison, number, solved, split_order, status_order, text
+from gsp_fd.compare.results import result_key
 
 SHAPES = (
     "m-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
@@ -33,15 +33,24 @@ def mark(place: int) -> dict[str, int]:
     return {"colour": place % COLOURS, "shape": place % len(SHAPES), "dash": (place + place // 8) % 8}
 
 
-_FOLDERS = r"(?<!\S)(?:\$GSP_BENCHMARKS|…)/(?:[^\s/]+/)*(?=\S)"
-"""What a heading leaves out of the paths in the header of a results file."""
+TITLE_DOMAINS = 5
+"""A heading names no more domains than this."""
 
 
 def title(comparison: Comparison) -> str:
-    """The heading."""
-    suites = dict.fromkeys(text(header.get("suite")) for header in comparison.headers)
-    suite = re.sub(_FOLDERS, "", ", ".join(name for name in suites if name))
-    return f"Comparison of planners on {suite}" if suite else "Comparison of planners"
+    """The heading, with the names that the PDDL files give to their domains."""
+    names = list(dict.fromkeys(comparison.pddl_names.get(domain, domain) for domain in comparison.domains))
+    if len(names) > TITLE_DOMAINS:
+        names[TITLE_DOMAINS:] = [f"{len(names) - TITLE_DOMAINS} more domains"]
+    if not names:
+        return "Comparison of planners"
+    return f"Comparison of planners on {' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}"
+
+
+def _domain_title(comparison: Comparison, domain: str) -> str:
+    """A domain as the suite calls it, with the name in its file where that is another one."""
+    name = comparison.pddl_names.get(domain, domain)
+    return domain if name == domain else f"{domain} ({name})"
 
 
 def lead(comparison: Comparison) -> str:
@@ -109,7 +118,7 @@ def _bars(comparison: Comparison) -> str:
         swatches = (swatch(_segment(0, 100, places[name]), html.escape(name or "no split")) for name in splits)
         legend = f'<div class="legend">{"".join(swatches)}</div>'
     own = {domain: [group for group in comparison.problems if group[0] == domain] for domain in comparison.domains}
-    cards = [_card(comparison, domain, groups, places) for domain, groups in own.items()]
+    cards = [_card(comparison, _domain_title(comparison, domain), groups, places) for domain, groups in own.items()]
     headline = ""
     if len(cards) > 1:
         headline = f'<div class="headline">{_card(comparison, "All problems", list(comparison.problems), places)}</div>'
@@ -158,7 +167,7 @@ def outcomes(comparison: Comparison) -> str:
 
 
 def quality(comparison: Comparison) -> str:
-    """Plan costs of each configuration against the best known costs."""
+    """Plan costs of each configuration against the best costs."""
     rows = []
     for name in comparison.configurations:
         pairs = _cost_pairs(comparison, name)
@@ -170,16 +179,25 @@ def quality(comparison: Comparison) -> str:
         cells = "".join(f"<td>{cell}</td>" for cell in (len(pairs), signs[-1], signs[0], signs[1], mean))
         rows.append(f'<tr><th scope="row">{_key(comparison, name)}</th>{cells}</tr>')
     if not rows:
-        return '<p class="note">No solved problem has a best known cost.</p>'
-    columns = ("Configuration", "plans compared", "cheaper", "equal", "dearer", "geometric mean of cost ÷ best known")
+        return '<p class="note">No plan can be compared: there is neither a best known cost nor another plan.</p>'
+    columns = ("Configuration", "plans compared", "cheaper", "equal", "dearer", "geometric mean of cost ÷ best")
     head = "".join(f'<th scope="col">{column}</th>' for column in columns)
-    return _table("quality-table", "Plan cost", f"<tr>{head}</tr>", rows)
+    return _best_costs(comparison) + _table("quality-table", "Plan cost", f"<tr>{head}</tr>", rows)
+
+
+def _best_costs(comparison: Comparison) -> str:
+    """What the plans are compared with."""
+    costs = {result_key(r)[:3]: r["best_known"] is None for r in comparison.results if r["best_cost"] is not None}
+    found = sum(costs.values())
+    parts = [f"the best known cost ({_count(len(costs) - found, 'problem')})"] if len(costs) > found else []
+    parts += [f"the best plan found here ({_count(found, 'problem')})"] if found else []
+    return f'<p class="note">Compared with {", or ".join(parts)}.</p>'
 
 
 def _cost_pairs(comparison: Comparison, name: str) -> list[tuple[float, float]]:
-    """Cost and best known cost of the problems a configuration solved."""
+    """Cost and best cost of the problems a configuration solved."""
     own = [result for result in solved(comparison.results) if result["configuration"] == name]
-    pairs = [(result["cost"], result["best_known"]) for result in own]
+    pairs = [(result["cost"], result["best_cost"]) for result in own]
     return [(cost, best) for cost, best in pairs if cost is not None and best is not None]
 
 

@@ -58,12 +58,13 @@ function hideTooltip() {
   document.querySelectorAll(".highlight").forEach((ring) => ring.setAttribute("visibility", "hidden"));
 }
 
-/** The points of a rising curve that are some pixels apart, and its last. */
-function spaced(points, distance) {
+const rising = ({ x, y }) => x - y, across = ({ x }) => x;
+/** The points of a curve that are some pixels apart by a measure that grows along it, and its last. */
+function spaced(points, distance, measure = rising) {
   let last = -Infinity;
-  return points.filter(({ x, y }, i) => {
-    const chosen = x - y - last >= distance || i === points.length - 1;
-    if (chosen) last = x - y;
+  return points.filter((point, i) => {
+    const chosen = measure(point) - last >= distance || i === points.length - 1;
+    if (chosen) last = measure(point);
     return chosen;
   });
 }
@@ -93,13 +94,13 @@ class Plot {
   }
 
   /** spec: points [{x, y, group, rows}], styles per group, x and y {title, log, from}, describe(point) → lines, and
-   * optionally lines (join a group's points), border (its name), same (equal axes with their diagonal), level (a line). */
+   * optionally lines (join a group's points, by stairs or "straight"), border (its name), same (equal axes with their diagonal), level (a line). */
   show(spec) {
     this.spec = spec;
     this.current = null;
     const count = spec.points.length;
     this.host.setAttribute("aria-label", `${this.name}: ${count.toLocaleString("en")} points.` +
-      (count ? " Arrow keys step through the points, Enter shows a point’s problem in the table." : ""));
+      (count ? " Arrow keys step through the points, Enter shows a point in the table." : ""));
     this.draw();
   }
 
@@ -166,11 +167,12 @@ class Plot {
     const own = this.pixels.filter((_, i) => this.spec.points[i].group === group);
     if (!own.length) return;
     if (lines) {
+      const straight = `M${own.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join("L")}`;
       const steps = spaced(own, 1).map(({ x, y }) => `H${x.toFixed(1)}V${y.toFixed(1)}`).join("");
-      const d = `M${own[0].x.toFixed(1)},${this.box.bottom}${steps}H${this.box.right}`;
+      const d = lines === "straight" ? straight : `M${own[0].x.toFixed(1)},${this.box.bottom}${steps}H${this.box.right}`;
       svg.append(element("path", { class: `line colour-${style.colour} dash-${style.dash}`, d }));
     }
-    const marked = lines ? spaced(own, 70) : own;
+    const marked = lines ? spaced(own, 70, lines === "straight" ? across : rising) : own;
     const d = marked.map(({ x, y }) => `M${x.toFixed(1)},${y.toFixed(1)}${this.shapes[style.shape]}`).join("");
     svg.append(element("path", { class: `mark colour-${style.colour}`, d }));
   }

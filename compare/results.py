@@ -25,7 +25,8 @@ NUMBER_COLUMNS = (
     *("cpu_seconds", "wall_seconds", "memory_mb", "objects"),
 )
 COLUMNS = (*TEXT_COLUMNS, *NUMBER_COLUMNS, "finished")
-"""What a result says."""
+"""What a result says; it may have an explanation, too."""
+EXPLAINED_NUMBERS = ("rest", "gsp", "hff", "better")
 
 
 def result_key(result: Mapping[str, Any]) -> Key:
@@ -82,7 +83,30 @@ def _checked_result(entry: dict[str, Any]) -> dict[str, Any]:
         _check_text(result, name)
     for name in NUMBER_COLUMNS:
         _check_number(name, result[name])
+    result["explanation"] = checked_explanation(result.get("explanation"))
     return result
+
+
+def checked_explanation(value: Any) -> dict[str, Any] | None:
+    """Columns about the steps of a plan, see :mod:`gsp_fd.compare.explain`, or None; ValueError if it is neither."""
+    if value is None:
+        return None
+    if not isinstance(value, dict) or set(value) != {"action", "best", *EXPLAINED_NUMBERS}:
+        raise ValueError("explanation must have the columns of one")
+    if not all(isinstance(column, list) for column in value.values()) or len({*map(len, value.values())}) != 1:
+        raise ValueError("the columns of an explanation must be lists of one length")
+    for name in value["action"]:
+        _check_text({"action": name}, "action")
+    for name in EXPLAINED_NUMBERS:
+        for number in value[name]:
+            _check_number(name, number)
+    for best in value["best"]:
+        for pair in best if isinstance(best, list) else [None]:
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise ValueError("the best actions of an explanation must be pairs of action and value")
+            _check_text({"best": pair[0]}, "best")
+            _check_number("best", pair[1])
+    return value
 
 
 def _check_text(entry: dict[str, Any], name: str) -> None:

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from gsp_fd.common.processes import python_command
+from gsp_fd.common.untrusted import parse_json
 from gsp_fd.compare.configurations import Configuration
+from gsp_fd.compare.explain import EXPLAINED_PLAN, EXPLANATION
 from gsp_fd.compare.limits import RunLimits
-from gsp_fd.compare.outcome import Ending, Tasks, judge, record
+from gsp_fd.compare.outcome import SOLVED, Ending, Tasks, judge, record
+from gsp_fd.compare.results import checked_explanation
 from gsp_fd.compare.suites import SuiteProblem
 
 Record = dict[str, Any]
@@ -30,6 +33,8 @@ class Job:
 
     problem: SuiteProblem
     configuration: Configuration
+    explain: str = ""
+    """The model whose values along the plan are wanted; empty if they are not."""
 
 
 class Supervisor:
@@ -121,9 +126,21 @@ class Worker:
                 message = f"cannot read {Path(str(error.filename)).name}: {error.strerror}"
                 return record(problem, configuration, status="input-error", message=message)
             ending = self.supervisor.run(configuration.arguments(self._values()), folder, self.limits)
-            return judge(problem, configuration, ending, folder, self.limits, self.tasks)
+            values, plan = judge(problem, configuration, ending, folder, self.limits, self.tasks)
+            if job.explain and values["status"] == SOLVED:
+                values["explanation"] = self._explained(folder, plan, job.explain)
+            return values
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _explained(self, folder: Path, plan: Sequence[str], model: str) -> dict[str, Any] | None:
+        """What there is to say about a plan within the limits of a run."""
+        (folder / EXPLAINED_PLAN).write_text(json.dumps(plan))
+        self.supervisor.run([*python_command("gsp_fd.compare.explain"), model], folder, self.limits)
+        try:
+            return checked_explanation(parse_json((folder / EXPLANATION).read_bytes()))
+        except (OSError, ValueError):
+            return None
 
     def run_files(self, job: Job, domain: bytes, problem: bytes) -> Record:
         """As ``run``, for a machine that does not have the files."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -13,6 +14,7 @@ from gsp_fd.common.discovery import find_domain
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.files import problem_files
 from gsp_fd.common.untrusted import file_name, parse_json, printable
+from gsp_fd.pddl import read_domain
 
 SPLITS = ("easy", "medium", "hard")
 """In this order; other splits follow."""
@@ -117,6 +119,16 @@ def with_domain(problems: Sequence[SuiteProblem], domain: Path) -> list[SuitePro
         replace(problem, domain_file=domain.absolute(), error="") if problem.problem_file != Path() else problem
         for problem in problems
     ]
+
+
+def pddl_names(problems: Sequence[SuiteProblem]) -> dict[str, str]:
+    """What the domains of a suite are called in their files, where those can be read."""
+    files = {problem.domain: problem.domain_file for problem in problems if not problem.error}
+    names = {}
+    for domain, file in files.items():
+        with suppress(InputError):
+            names[domain] = printable(read_domain(file).name)
+    return names
 
 
 def _selected(problems: Sequence[SuiteProblem], selection: Selection) -> Iterator[SuiteProblem]:

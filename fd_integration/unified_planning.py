@@ -215,13 +215,11 @@ def _is_expression(search: str | None) -> TypeGuard[str]:
 def _why_no_model_fits(domain_file: Path, problem_file: Path) -> str | None:
     """None if some model can be used for the task, otherwise the reason."""
     from gsp_fd.model_library import find_model
-    from gsp_fd.pddl import LiftedTask, lifted_task, read_domain, read_problem
+    from gsp_fd.pddl import lifted_task, read_domain, read_problem
 
     try:
         domain = read_domain(domain_file)
         task = lifted_task(domain, read_problem(problem_file, domain))
-        if not isinstance(task, LiftedTask):
-            return f"learned heuristics cannot take {task.reason}"
         find_model(AUTO, task)
     except InputError as error:
         return error.message

@@ -70,6 +70,11 @@ class LiftedTask:
     def strips(self) -> bool:
         """Whether it has no disjunctions, conditional effects or derived predicates."""
 
+    def circle_through_negation(self, max_time: float | None = None, max_memory_kb: int | None = None) -> list[int]:
+        """
+        Predicates of ground atoms that depend on their own negation, if there are any; raises Stopped at a limit.
+        """
+
     def ground(self, max_time: float | None = None, max_memory_kb: int | None = None, progress: object | None = None) -> GroundTask:
         """The ground task; raises Stopped at a limit."""
 
@@ -355,7 +360,7 @@ def set_last_resort(seconds: float, exit_code: int) -> None:
 class Episode:
     """A search episode of GSP that waits for Q-values."""
 
-    def __init__(self, task: LiftedTask, *, weight: float = 2.0, budget: int = 400, greedy: bool = False, symmetry: bool = True, dead_ends: Heuristic | None = None, guide: Heuristic | None = None, plans: Heuristic | None = None) -> None: ...
+    def __init__(self, task: LiftedTask, *, weight: float = 2.0, budget: int = 400, greedy: bool = False, symmetry: bool = True, dead_ends: Heuristic | None = None, guide: Heuristic | None = None, guide_seconds: float = ..., plans: Heuristic | None = None) -> None: ...
 
     def advance(self) -> bool:
         """

@@ -147,6 +147,20 @@ def _may_have_cuda() -> bool:
     return any((Path(package.origin).parent / "capi").glob("*onnxruntime_providers_cuda*"))
 
 
+def clashing_runtimes() -> str:
+    """What to say where both builds of ONNX Runtime are installed, which share a folder; pip lets that happen."""
+    package = importlib.util.find_spec("onnxruntime")
+    if package is None or package.origin is None:
+        return ""
+    site = Path(package.origin).parents[1]
+    if not all(any(site.glob(f"{name}-*.dist-info")) for name in ("onnxruntime", "onnxruntime_gpu")):
+        return ""
+    return (
+        "onnxruntime and onnxruntime-gpu are both installed and overwrite each other, so that CUDA may be gone: "
+        "run pip uninstall -y onnxruntime onnxruntime-gpu, then pip install 'gsp-fd[gpu]' (or 'gsp-fd[train-gpu]')"
+    )
+
+
 def _in_thread(work: Callable[[], Any]) -> Any:
     """What work returns. It has a thread of its own: signals do not reach native code, but this thread handles them."""
     outcome: Future[Any] = Future()
@@ -173,9 +187,8 @@ def _session(model: bytes, device: Device, threads: int, file: str | None) -> tu
         ) from None
     usable = "CUDAExecutionProvider" in onnxruntime.get_available_providers()
     if device == "cuda" and not usable:
-        raise search_error(
-            "CUDA was asked for, but this ONNX Runtime has none: install 'gsp-fd[gpu]' or say --device cpu"
-        )
+        advice = clashing_runtimes() or "install 'gsp-fd[gpu]' or say --device cpu"
+        raise search_error(f"CUDA was asked for, but this ONNX Runtime has none: {advice}")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

@@ -53,8 +53,7 @@ class Model:
     def q_of_states(self, task: Task) -> QOfStates:
         """Q-values outside of a search, for spaces of the task."""
         if task.lifted is None:
-            why = task.not_lifted.reason if task.not_lifted else "the task came as SAS"
-            raise search_error(f"a learned heuristic needs the lifted task, which is not to be had: {why}")
+            raise search_error("a learned heuristic needs the lifted task, but the task came as SAS")
         encoder = self.encoder(task.lifted, task.native_lifted())
         plans = task.heuristic("ff") if self.metadata.relaxed_plan else None
 

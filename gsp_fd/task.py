@@ -16,7 +16,7 @@ from typing import Any
 from gsp_fd import _core
 from gsp_fd.common.errors import InputError, search_error
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.pddl import Domain, LiftedTask, NotLifted, Problem, lifted_task, read_domain, read_problem
+from gsp_fd.pddl import Domain, LiftedTask, Problem, lifted_task, read_domain, read_problem
 from gsp_fd.translator import translate
 from gsp_fd.validate import Validation, validate_plan, validate_sas_plan
 
@@ -71,7 +71,6 @@ class Task:
     lifted: LiftedTask | None = None
     sas: bytes | None = None
     sas_file: str = "output.sas"
-    not_lifted: NotLifted | None = None
     kind: str = FULL
     """Which variant of a problem it is, see :mod:`gsp_fd.generate.variants`."""
     _native_lifted: _core.LiftedTask | None = field(default=None, repr=False)
@@ -89,13 +88,10 @@ class Task:
         """The task of the lifted engine (``_core.LiftedTask``)."""
         if self._native_lifted is None:
             if self.lifted is None:
-                message = f"the lifted engine cannot take this task: {self._why_not_lifted()}"
+                message = "the lifted engine cannot take this task: it came as SAS, without objects and schemas"
                 raise InputError(message, exit_code=ExitCode.SEARCH_UNSUPPORTED)
             self._native_lifted = _core.LiftedTask.from_spec(self.lifted)
         return self._native_lifted
-
-    def _why_not_lifted(self) -> str:
-        return self.not_lifted.reason if self.not_lifted else "it came as SAS, without objects and schemas"
 
     def ground(self, limits: TaskLimits = TaskLimits()) -> _core.GroundTask:  # noqa: B008 (frozen)
         """The ground task (``_core.GroundTask``); LimitReached if grounding takes too much."""
@@ -165,6 +161,21 @@ class Task:
                 raise
             return None
 
+    def check_ground_strata(self, limits: TaskLimits = TaskLimits()) -> None:  # noqa: B008 (frozen)
+        """Raises InputError if derived atoms that matter depend on their own negation, as Fast Downward does.
+
+        Predicates that do are no mistake yet: their atoms may be stratified, which shows in the ground rules.
+        """
+        assert self.lifted is not None
+        assert self.domain is not None
+        with self._errors_explained():
+            circle = self.native_lifted().circle_through_negation(limits.time, limits.memory_kb)
+        names = {self.lifted.predicates[predicate] for predicate in circle}
+        for rule in self.domain.derived:
+            if rule.predicate in names:
+                message = f"derived predicate '{rule.predicate}' depends on its own negation"
+                raise InputError(message, self.domain.file, rule.line)
+
     @contextmanager
     def _errors_explained(self) -> Iterator[None]:
         try:
@@ -201,22 +212,13 @@ def load_pddl(
     domain = read_domain(domain_file)
     problem = read_problem(problem_file, domain)
     task = Task(name=str(problem_file), domain=domain, problem=problem)
-    lifted = lifted_task(domain, problem)
-    if isinstance(lifted, LiftedTask) and not translate_options:
-        task.lifted = lifted
-        return task
-    if isinstance(lifted, NotLifted):
-        task.not_lifted = lifted
-        log(f"Using Fast Downward's translator: {lifted.reason}")
-    else:
+    if translate_options:
         log("Using Fast Downward's translator, because of its options")
-    try:
         task.sas = _translated(Path(domain_file), Path(problem_file), limits, translate_options, log)
-    except TranslationFailed as failed:
-        if task.not_lifted is None or failed.exit_code != ExitCode.TRANSLATE_INPUT_ERROR:
-            raise
-        # Ground, the rules might have been stratified; now it is certain that they are not.
-        raise InputError(task.not_lifted.reason, task.not_lifted.file, task.not_lifted.line) from None
+    else:
+        task.lifted = lifted_task(domain, problem)
+        if not task.lifted.is_stratified:
+            task.check_ground_strata(limits)
     return task
 
 

@@ -75,9 +75,6 @@ def write_suite(problems: Sequence[SuiteProblem], suite: Path) -> None:
         done.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(problem.domain_file, folder / "domain.pddl")
         task = load_pddl(problem.domain_file, problem.problem_file)
-        if task.lifted is None:
-            message = f"variants need the lifted engine: {task.not_lifted.reason if task.not_lifted else ''}"
-            raise InputError(message, str(problem.problem_file), exit_code=ExitCode.DRIVER_UNSUPPORTED)
         for variant in variants_of(task):
             assert variant.problem is not None
             file = folder / "testing" / variant.kind / f"{problem.split}-{problem.name}.pddl".lstrip("-")

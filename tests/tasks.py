@@ -108,7 +108,26 @@ GAME = """\
   (:init (edge a b) (edge b c))
   (:goal (won a)))
 """
-"""Its rules are stratified only once they are ground: the one thing for which a task needs the translator."""
+"""Its rules are stratified only once they are ground: edges lead from a to b to c."""
+
+GUARDS_DOMAIN = """\
+(define (domain guards)
+  (:requirements :adl :derived-predicates)
+  (:predicates (above ?x ?y) (awake ?x) (safe ?x) (alarm) (calm))
+  (:derived (safe ?x) (and (awake ?x) (forall (?y) (imply (above ?x ?y) (or (not (safe ?y)) (calm))))))
+  (:derived (alarm) (exists (?x) (and (awake ?x) (not (safe ?x)))))
+  (:action wake :parameters (?x) :precondition (not (awake ?x)) :effect (awake ?x))
+  (:action doze :parameters (?x) :precondition (and (awake ?x) (safe ?x)) :effect (not (awake ?x)))
+  (:action hush :parameters () :precondition (alarm) :effect (calm)))
+"""
+
+GUARDS = """\
+(define (problem five) (:domain guards)
+  (:objects a b c d e)
+  (:init (above a b) (above b c) (above a c) (above d c) (above c e))
+  (:goal (and (safe a) (safe b) (awake c) (not (alarm)))))
+"""
+"""The same with a universal quantifier, several ways between atoms, and a stratum on top."""
 
 
 def lamps(count: int, goal: str = "") -> str:

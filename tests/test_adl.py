@@ -11,9 +11,11 @@ from pathlib import Path
 import cli_support as cli
 import numpy as np
 import pytest
+import tasks
 from pddl_helpers import CONFORMANCE
 
 from gsp_fd import _core
+from gsp_fd.common.errors import InputError
 from gsp_fd.task import Task, load_pddl
 from gsp_fd.translator import translate, translator_available
 
@@ -22,14 +24,20 @@ EXPANSIONS = 10_000
 """Up to which searches in these tests go on."""
 
 
+GROUND_STRATA = {"game": (tasks.GAME_DOMAIN, tasks.GAME), "guards": (tasks.GUARDS_DOMAIN, tasks.GUARDS)}
+"""Derived predicates that depend on their own negation, while no atom does."""
+
+
 @pytest.fixture
 def task(request: pytest.FixtureRequest) -> Task:
-    """An example by its name."""
+    """A task by its name."""
+    if request.param in GROUND_STRATA:
+        return tasks.load(*GROUND_STRATA[request.param])
     folder = EXAMPLES / request.param
     return load_pddl(folder / "domain.pddl", folder / "p01.pddl")
 
 
-adl_examples = pytest.mark.parametrize("task", ["lift", "stacking"], indirect=True)
+adl_examples = pytest.mark.parametrize("task", ["lift", "stacking", *GROUND_STRATA], indirect=True)
 
 
 def load(benchmarks: Path, name: str) -> Task:
@@ -136,33 +144,137 @@ def test_derived_atoms_are_atoms_of_encoded_states() -> None:
         assert open_goals == blocks - settled
 
 
+@pytest.mark.parametrize("name", GROUND_STRATA)
+def test_rules_that_are_stratified_only_once_ground(name: str, tmp_path: Path) -> None:
+    """All states, their actions and their costs are those of the translator's task."""
+    if not translator_available():
+        pytest.skip("Fast Downward's translator is not installed")
+    files = dict(zip(("domain.pddl", "problem.pddl"), GROUND_STRATA[name], strict=True))
+    folder = cli.write_files(tmp_path, files)
+    task, translated = (
+        load_pddl(*(folder / file for file in files), translate_options=options)
+        for options in ([], ["--keep-unimportant-variables"])
+    )
+    assert task.lifted is not None
+    assert not task.lifted.is_stratified
+    spaces = [_core.LiftedSpace(task.native_lifted()), _core.GroundSpace(task.ground())]
+    spaces.append(_core.GroundSpace(translated.ground()))
+    assert len({cli.astar(space, translated.heuristic("blind")).plan_cost for space in spaces}) == 1
+    lifted, _, oracle = spaces
+    pairs, seen = [(lifted.initial_state(), oracle.initial_state())], set()
+    while pairs:
+        state, values = pairs.pop()
+        assert lifted.is_goal(state) == oracle.is_goal(values)
+        successors = [
+            {space.operator_name(op).strip(): space.apply(known, op) for op in space.applicable(known)}
+            for space, known in ((lifted, state), (oracle, values))
+        ]
+        # The translator leaves out actions that never change anything.
+        assert all(successors[0][extra] == state for extra in set(successors[0]) - set(successors[1]))
+        for action, values in successors[1].items():
+            if (pair := (successors[0][action], values)) not in seen:
+                seen.add(pair)
+                pairs.append(pair)
+    assert len(seen) == len(dict(seen)) == len({values for _, values in seen})
+
+
+def test_a_circle_that_nothing_depends_on_is_no_mistake() -> None:
+    domain = tasks.GAME_DOMAIN.replace("(:action", "(:derived (odd) (not (odd)))\n(:action").replace(
+        "(won ?x))", "(won ?x) (odd))"
+    )
+    task = tasks.load(domain, tasks.GAME)
+    space = _core.LiftedSpace(task.native_lifted())
+    assert cli.astar(space, task.heuristic("blind")).plan_cost == 1
+
+
+PARTS = {
+    "types": "ball room",
+    "rule": "(not (exists (?y) (on ?y ?x)))",
+    "condition": "(top ?x)",
+    "effect": "(on ?x ?x)",
+    "actions": "",
+    "init": "",
+    "goal": "(on a a)",
+    "sections": "",
+}
+BAD_DOMAIN = """\
+(define (domain d) (:requirements :adl)
+(:types {types})
+(:predicates (on ?x ?y) (top ?x) (inside ?b - ball ?r - room)) (:functions (load ?x))
+(:derived (top ?x)
+{rule})
+(:action a :parameters (?x) :precondition
+{condition} :effect
+{effect})
+{actions})
+"""
+BAD_PROBLEM = """\
+(define (problem p) (:domain d) (:objects a)
+(:init
+{init})
+(:goal
+{goal})
+{sections})
+"""
 BAD = {
-    "an unbound variable in a quantifier": ("(forall (?z) (on ?w ?z))", 8, "?w"),
-    "an unknown type in a quantifier": ("(exists (?z - thing) (on ?z ?z))", 8, "thing"),
-    "an unknown predicate in a condition": ("(or (in ?x) (on ?x ?x))", 8, "in"),
-    "a preference": ("(preference one (on ?x ?x))", 8, "'preference': preferences are not supported"),
-    "a trajectory constraint": ("(and (always (on ?x ?x)))", 8, "'always': trajectory constraints are not supported"),
-    "a number": ("(not (>= (load ?x) 3))", 8, "numeric fluents are not supported: '>=' compares numbers"),
-    "a process": ("())\n(:process p", 9, "':process': the processes of PDDL+ are not supported"),
-    "a durative action": ("())\n(:durative-action p", 9, "durative actions are not supported"),
-    "too many arguments": ("(not (exists (?z) (on ?x ?z ?z)))", 8, "on"),
+    "an unbound variable in a condition": ("condition", "(or (top ?x) (top ?w))", 7, "undefined variable '?w'"),
+    "an unbound variable in forall": ("condition", "(forall (?z) (on ?w ?z))", 7, "undefined variable '?w'"),
+    "an unbound variable after exists": ("condition", "(and (exists (?z) (top ?z)) (on ?z ?x))", 7, "variable '?z'"),
+    "an unbound variable in a rule": ("rule", "(exists (?y) (on ?y ?w))", 5, "undefined variable '?w'"),
+    "an unbound variable in when": ("effect", "(when (top ?w) (on ?x ?x))", 8, "undefined variable '?w'"),
+    "an unbound variable in an effect": ("effect", "(forall (?z) (on ?z ?w))", 8, "undefined variable '?w'"),
+    "an unbound variable in a goal": ("goal", "(forall (?z) (on ?z ?w))", 5, "undefined variable '?w'"),
+    "an unknown predicate": ("condition", "(or (in ?x) (on ?x ?x))", 7, "undefined predicate 'in'"),
+    "too many arguments": ("condition", "(not (exists (?z) (on ?x ?z ?z)))", 7, "'on' takes 2 arguments, got 3"),
+    "an unknown type in exists": ("condition", "(exists (?z - thing) (top ?z))", 7, "undefined type 'thing'"),
+    "an unknown type in forall": ("effect", "(forall (?z - thing) (on ?z ?z))", 8, "undefined type 'thing'"),
+    "a derived predicate in an effect": (
+        "effect",
+        "(and (on ?x ?x)\n (top ?x))",
+        9,
+        "'top' cannot be changed by an eff",
+    ),
+    "a derived predicate under when": ("effect", "(when (on ?x ?x)\n (not (top ?x)))", 9, "'top' cannot be changed by"),
+    "a derived predicate that is given": ("init", "(top a)", 3, "derived predicate 'top' cannot be given in :init"),
+    "a circle through negation": ("rule", "(forall (?y) (or (on ?x ?y) (not (top ?y))))", 4, "its own negation"),
+    "numbers in a condition": ("condition", "(not (>= (load ?x) 3))", 7, "numeric fluents are not supported"),
+    "numbers in an effect": ("effect", "(assign (load ?x) 3)", 8, "numeric effect 'assign' is not supported"),
+    "another increase": ("effect", "(increase (load ?x) 3)", 8, "no other function can be changed"),
+    "a durative action": ("actions", "(:durative-action p)", 9, "durative actions are not supported"),
+    "a durative condition": ("condition", "(at start (top ?x))", 7, "durative conditions are not supported"),
+    "a preference": ("condition", "(preference one (top ?x))", 7, "'preference': preferences are not supported"),
+    "a preferred goal": ("goal", "(and (preference one (top a)))", 5, "'preference': preferences are not supported"),
+    "a modal goal": ("goal", "(and (always (top a)))", 5, "'always': trajectory constraints are not supported"),
+    "constraints": ("actions", "(:constraints (always (top a)))", 9, "trajectory constraints are not supported"),
+    "constraints of a problem": ("sections", "(:constraints (and))", 6, "trajectory constraints are not supported"),
+    "a process": ("actions", "(:process p)", 9, "':process': the processes of PDDL+ are not supported"),
+    "an event": ("actions", "(:event p)", 9, "':event': the events of PDDL+ are not supported"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_conditions_are_told_with_their_line(case: str, tmp_path: Path) -> None:
-    condition, line, word = BAD[case]
-    domain = (
-        "(define (domain d)\n(:requirements :adl)\n(:predicates (on ?x ?y) (top ?x))\n"
-        "(:derived (top ?x)\n  (not (exists (?y) (on ?y ?x))))\n(:action a :parameters (?x)\n :precondition\n"
-        f"{condition}\n:effect (on ?x ?x)))"
-    )
-    problem = "(define (problem p) (:domain d) (:objects a) (:init) (:goal (on a a)))"
-    cli.write_files(tmp_path, {"domain.pddl": domain, "problem.pddl": problem})
-    run = cli.gsp_plan(tmp_path, "domain.pddl", "problem.pddl", "--search", "astar(blind())")
+def test_bad_input_is_told_with_its_line(case: str, tmp_path: Path) -> None:
+    part, text, line, message = BAD[case]
+    parts = {**PARTS, part: text}
+    files = {"domain.pddl": BAD_DOMAIN.format(**parts), "problem.pddl": BAD_PROBLEM.format(**parts)}
+    cli.write_files(tmp_path, files)
+    with pytest.raises(InputError) as caught:
+        load_pddl(*(tmp_path / name for name in files))
+    file = "problem.pddl" if part in ("init", "goal", "sections") else "domain.pddl"
+    assert str(caught.value).startswith(f"{tmp_path / file}:{line}: ")
+    assert message in caught.value.message
+    assert caught.value.exit_code == 31
+
+
+def test_types_that_never_meet_are_told_by_strict(tmp_path: Path) -> None:
+    """Fast Downward takes them, and so do we."""
+    parts = {**PARTS, "effect": "(forall (?z - room)\n (when (inside ?z ?z) (on ?x ?x)))"}
+    cli.write_files(tmp_path, {"domain.pddl": BAD_DOMAIN.format(**parts), "problem.pddl": BAD_PROBLEM.format(**parts)})
+    files = tmp_path / "domain.pddl", tmp_path / "problem.pddl"
+    assert load_pddl(*files).ground().num_operators == 0
+    run = cli.gsp_plan(tmp_path, *map(str, files), "--strict", "--search", "astar(blind())")
     assert run.returncode == 31
-    assert f"domain.pddl:{line}" in run.stderr
-    assert word in run.stderr
+    assert "domain.pddl:9: argument 1 of 'inside' is of type ball, but '?z' of room" in run.stderr
     assert "Traceback" not in run.stderr
 
 

@@ -18,6 +18,7 @@ import tasks
 from random_models import random_checkpoint, random_model
 
 from gsp_fd import _core as core
+from gsp_fd.generate import domain_text, generate
 from gsp_fd.model import Model
 from gsp_fd.task import Task, load_pddl
 
@@ -314,6 +315,21 @@ def test_cuda(tower: Path) -> None:
     assert "CUDA was asked for" in complaint(tower, *GSP, "--device", "cuda", code=33)
 
 
+def test_two_builds_of_onnx_runtime(tower: Path) -> None:
+    """What pip leaves of asking for both extras is seen, and the way out is said."""
+    site = tower / "site"
+    for name in ("onnxruntime", "onnxruntime-1.20.0.dist-info"):
+        (site / name).mkdir(parents=True)
+    (site / "onnxruntime" / "__init__.py").touch()
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    assert "Warning" not in cli.gsp_plan(tower, *GSP, "--search", "policy", env=environment).stdout
+    (site / "onnxruntime_gpu-1.20.0.dist-info").mkdir()
+    run = cli.gsp_plan(tower, *GSP, "--search", "policy", env=environment)
+    assert run.returncode == 0
+    assert "Warning: onnxruntime and onnxruntime-gpu are both installed" in run.stdout
+    assert "pip uninstall -y onnxruntime onnxruntime-gpu, then pip install 'gsp-fd[gpu]'" in run.stdout
+
+
 def test_sas_file(tower: Path) -> None:
     assert cli.gsp_plan(tower, "--translate", *FILES).returncode == 0
     message = complaint(tower, "output.sas", *GSP[2:], code=34)
@@ -321,12 +337,24 @@ def test_sas_file(tower: Path) -> None:
     assert "SAS" in message
 
 
-def test_task_without_a_lifted_form(tower: Path) -> None:
-    pytest.importorskip("fast_downward", reason="Fast Downward's translator is not installed")
-    cli.write_files(tower, cli.GAME)
-    message = complaint(tower, *GSP, code=34)
-    assert "gsp needs the lifted task" in message
-    assert "derived predicate 'won' depends on its own negation" in message
+ADL = {
+    "conditional effects": (domain_text("lift"), generate("lift", 7, 1)),
+    "derived predicates": (domain_text("stacking"), generate("stacking", 4, 1)),
+    "both": (tasks.HOUSE_DOMAIN, tasks.HOUSE),
+    "ground strata": (tasks.GUARDS_DOMAIN, tasks.GUARDS),
+}
+
+
+@pytest.mark.parametrize("name", ADL)
+@pytest.mark.parametrize("relaxed_plan", ["no", "yes"])
+def test_all_kinds_of_pddl(name: str, relaxed_plan: str, tmp_path: Path) -> None:
+    cli.write_files(tmp_path, dict(zip(FILES, ADL[name], strict=True)))
+    task = tasks.load(*ADL[name])
+    random_model(task, tmp_path / "m.onnx", relaxed_plan=relaxed_plan)
+    for search in ("policy", "gbfs", "no symmetry"):
+        solved(tmp_path, *GSP, *SEARCHES[search])
+        plan = re.findall(r"^\((.*)\)", (tmp_path / "sas_plan").read_text(), re.MULTILINE)
+        assert task.validate(plan).valid
 
 
 def test_model_options_without_a_learned_heuristic(tower: Path) -> None:

@@ -78,7 +78,7 @@ def test_separate_heuristics_of_one_name(tmp_path: Path) -> None:
     assert "unexplained_errors" not in run
 
 
-@pytest.mark.parametrize("files", [cli.HOUSE, cli.GAME], ids=["lifted", "translator"])
+@pytest.mark.parametrize("files", [cli.HOUSE, cli.GAME], ids=["strata", "ground strata"])
 def test_axioms(tmp_path: Path, files: dict[str, str]) -> None:
     cli.write_files(tmp_path, files)
     run = parsed(tmp_path, [*LAB, "domain.pddl", "problem.pddl", "--search", "astar(blind())"], SINGLE)

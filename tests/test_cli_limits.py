@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import cli_support as cli
 import pytest
+
+from gsp_fd.fd_integration import driver
+from gsp_fd.task import Task
+from gsp_fd.validate import Validation
 
 
 @pytest.fixture
@@ -93,3 +100,27 @@ def test_search_ends_before_an_outside_cpu_limit(endless: Path) -> None:
     run = subprocess.run(limited, cwd=endless, capture_output=True, text=True, check=False)
     assert run.returncode == 23, run.stdout[-500:] + run.stderr
     assert "Time limit has been reached." in run.stdout
+
+
+@pytest.mark.parametrize("improving", [False, True])
+def test_signals_end_the_validation_of_a_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], improving: bool
+) -> None:
+    """Which takes long where a plan has many steps; a plan that was written before it stays."""
+    validate, calls = Task.validate, iter(range(9))
+
+    def interrupted(task: Task, plan: Sequence[str]) -> Validation:
+        if next(calls) == int(improving):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(20)
+        return validate(task, plan)
+
+    monkeypatch.setattr(Task, "validate", interrupted)
+    monkeypatch.chdir(cli.write_files(tmp_path, cli.COURIER))
+    bad = "lazy_greedy([goalcount()], cost_type=one)"
+    code = driver.main([*(["--improve"] if improving else []), "problem.pddl", "--search", bad])
+    out, errors = capfd.readouterr()
+    assert code == 256 - signal.SIGTERM
+    assert "caught signal 15 -- exiting" in out
+    assert "Traceback" not in out + errors
+    assert cli.plan_files(tmp_path) == (["sas_plan"] if improving else [])

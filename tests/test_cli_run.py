@@ -195,11 +195,13 @@ def test_sas_files(tower: Path) -> None:
     assert (tower / "output.sas").exists()
 
 
-def test_pddl_without_a_lifted_form(tmp_path: Path) -> None:
+def test_options_of_the_translator(tmp_path: Path) -> None:
+    pytest.importorskip("fast_downward", reason="Fast Downward's translator is not installed")
     cli.write_files(tmp_path, cli.GAME)
-    run = cli.gsp_plan(tmp_path, "--keep-sas-file", "problem.pddl", "--heuristic", "hff")
+    options = ["--translate-options", "--layer-strategy", "max", "--search-options"]
+    run = cli.gsp_plan(tmp_path, "--keep-sas-file", "problem.pddl", *options, "--heuristic", "hff")
     assert run.returncode == 0, run.stderr
-    assert "Using Fast Downward's translator" in run.stdout
+    assert "Using Fast Downward's translator, because of its options" in run.stdout
     assert len(re.findall("^Translator variables: ", run.stdout, re.MULTILINE)) == 1
     assert (tmp_path / "output.sas").read_text().startswith("begin_version\n3\n")
 

@@ -16,6 +16,7 @@ import tasks
 from cli_support import gsp_plan
 from compare_support import all_end, python_planner, tower_suite, wait_for, write_plan
 
+import gsp_fd
 from gsp_fd.common.processes import PLANNER
 from gsp_fd.compare.cli import EXAMPLES, main, parser
 from gsp_fd.compare.configurations import OURS
@@ -23,6 +24,8 @@ from gsp_fd.compare.single import compared
 from gsp_fd.compare.tables import sign_test
 from gsp_fd.fd_integration.run.configuration import configurations
 from gsp_fd.fd_integration.run.options import parse_command_line
+
+EXAMPLES_FOLDER = Path(__file__).parents[1] / "examples"
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -155,6 +158,28 @@ def test_heuristics_are_configurations_and_a_domain_may_lie_anywhere(tmp_path: P
         ("hmax", "solved"),
     }
     assert "eager_wastar([ff()], w=2)" in (out / "results.jsonl").read_text()
+
+
+def test_plans_are_explained(tmp_path: Path) -> None:
+    """As gsp-plan --explain does it, whoever found the plan."""
+    suite, out = EXAMPLES_FOLDER / "blocksworld", tmp_path / "out"
+    arguments = ["run", str(suite / "p01.pddl"), "--out", str(out), "--quiet", "--explain", "--configurations"]
+    assert main([*arguments, "gsp-policy,blind=astar(blind())"]) == 0
+    task = gsp_fd.load(suite / "domain.pddl", suite / "p01.pddl")
+    model, hff = gsp_fd.Model("blocksworld"), task.heuristic("hff")
+    for result in results(out):
+        explanation, state = result["explanation"], task.initial
+        assert len(explanation["action"]) == result["steps"]
+        for i, name in enumerate(explanation["action"]):
+            values = [(action.name, q) for action, q in model.q(state).items()]
+            assert [name for name, _ in explanation["best"][i]] == [name for name, _ in values[:3]]
+            assert explanation["gsp"][i] == pytest.approx(-values[0][1], abs=1e-3)
+            assert (explanation["rest"][i], explanation["hff"][i]) == (result["steps"] - i, hff(state))
+            assert explanation["better"][i] == [name for name, _ in values].index(name)
+            state = state.apply(name)
+        assert state.is_goal
+    assert '"explanations":{"0":{"action":' in (out / "index.html").read_text()
+    assert json.loads((out / "results.jsonl").read_text().splitlines()[0])["domains"] == {"blocksworld": "blocksworld"}
 
 
 def test_sign_test() -> None:

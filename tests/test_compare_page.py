@@ -72,6 +72,39 @@ def test_nine_and_more_configurations_have_colours_of_their_own(page: chromium.P
     assert len({page.evaluate(style(number)) for number in range(COLOURS)} - {""}) == COLOURS
 
 
+def test_titles_have_the_names_of_the_files(browser: chromium.Page, tmp_path: Path) -> None:
+    names = {"problems": "delivery", "ferry": "ferry"}
+    results = compare_records.results(1, domains=list(names), splits=[""])
+    page = open_saved(browser, save(tmp_path, results, [compare_records.header() | {"domains": names}]))
+    assert page.evaluate("document.title") == "Comparison of planners on ferry and delivery"
+    headings = page.evaluate("[...document.querySelectorAll('.cards h3')].map(h => h.firstChild.textContent.trim())")
+    assert headings == ["ferry", "problems (delivery)"]
+    many = compare_records.results(1, domains=[f"d{i}" for i in range(10)], splits=[""])
+    page = open_saved(browser, save(tmp_path, many, []))
+    assert page.evaluate("document.title") == "Comparison of planners on d0, d1, d2, d3, d4 and 5 more domains"
+
+
+def test_without_bounds_plans_are_compared_with_the_best_found(browser: chromium.Page, tmp_path: Path) -> None:
+    results = [r | {"best_known": None if r["domain"] == "ferry" else r["best_known"]} for r in RESULTS]
+    page = open_saved(browser, save(tmp_path, results))
+    found: dict[tuple[str, str], int] = {}
+    for r in results:
+        if r["domain"] == "ferry" and r["status"] == "solved":
+            key = r["split"], r["problem"]
+            found[key] = min(r["cost"], found.get(key, r["cost"]))
+    assert f"Compared with the best known cost (48 problems), or the best plan found here ({len(found)} problems)." in (
+        text_of(page, "quality")
+    )
+    for row, name in zip(table_rows(page, "quality-table"), compare_records.CONFIGURATIONS, strict=True):
+        bests = [r["best_known"] or found[r["split"], r["problem"]] for r in solved(name, results)]
+        pairs = [(r["cost"], best) for r, best in zip(solved(name, results), bests, strict=True)]
+        signs = [sum(a < b for a, b in pairs), sum(a == b for a, b in pairs), sum(a > b for a, b in pairs)]
+        assert row[1:5] == [str(len(pairs)), *map(str, signs)]
+    only = [r for r in results if r["domain"] == "ferry" and r["configuration"] == "gsp-policy"]
+    page = open_saved(browser, save(tmp_path, only, []))
+    assert "neither a best known cost nor another plan" in text_of(page, "quality")
+
+
 def test_setup_says_what_was_run_where(page: chromium.Page) -> None:
     text = text_of(page, "setup")
     for fact in ("expansions: 10,000", "CPU seconds: 300", "memory (MB): none", "Example CPU 3.1 GHz", "gsp-fd: 0.1.0"):

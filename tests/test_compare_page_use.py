@@ -120,7 +120,7 @@ def test_hostile_texts_stay_texts(browser: chromium.Page, tmp_path: Path) -> Non
     assert page.complaints() == []
     assert page.evaluate("document.querySelectorAll('img, main b b').length") == 0
     written = HOSTILE.replace("\ud800", "?")
-    assert page.evaluate("document.title") == f"Comparison of planners on {written}"
+    assert page.evaluate("document.title") == f"Comparison of planners on {written} and blocksworld"
     rows = page.evaluate(
         "[...document.querySelectorAll('#result-table tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
     )
@@ -180,7 +180,7 @@ def test_missing_and_senseless_values_are_unknown(browser: chromium.Page, tmp_pa
     assert "2 not run by both" in text_of(page, "steps-caption")
     assert "3 solved runs did not report it" in text_of(page, "time-caption")
     choose(page, "quality-configuration", "all configurations")
-    assert "best known cost is 0" in text_of(page, "quality-plot")
+    assert "best cost is 0" in text_of(page, "quality-plot")
 
 
 def test_unreadable_parts_of_a_suite_are_named(browser: chromium.Page, tmp_path: Path) -> None:
@@ -188,6 +188,48 @@ def test_unreadable_parts_of_a_suite_are_named(browser: chromium.Page, tmp_path:
     page = open_saved(browser, save(tmp_path, [*RESULTS, broken]))
     assert "Not run: gone: no <domain.pddl>" in text_of(page, "coverage")
     assert "gone" not in [row[0] for row in table_rows(page, "coverage-table")]
+
+
+EXPLANATION = {
+    "action": ["board c1", "sail a b", "<b>debark</b> c1"],
+    "rest": [3, 2, 1],
+    "gsp": [2.913, 2.04, 0.98],
+    "hff": [3, None, 1],
+    "better": [0, 1, 0],
+    "best": [
+        [["board c1", -2.913], ["sail a b", -4.5]],
+        [["debark c1", -2.04], ["sail a b", -2.5]],
+        [["<b>debark</b> c1", -0.98]],
+    ],
+}
+
+
+def test_a_click_explains_a_plan(browser: chromium.Page, tmp_path: Path) -> None:
+    explained = [{**RESULTS[0], "status": "solved", "steps": 3, "explanation": EXPLANATION}, *RESULTS[1:]]
+    page = open_saved(browser, save(tmp_path, explained))
+    assert page.evaluate("[document.getElementById('plan').hidden, document.querySelectorAll('.explain').length]") == [
+        True,
+        1,
+    ]
+    page.click(".explain")
+    first = RESULTS[0]
+    title = f"A plan of {first['configuration']} for {first['domain']} {first['split']} {first['problem']}"
+    assert text_of(page, "plan-title") == title
+    assert page.evaluate("document.activeElement.id") == "plan-title"
+    assert "3 steps; 1 of them, marked below" in text_of(page, "plan-summary")
+    assert table_rows(page, "step-table")[:2] == [
+        ["1", "3", "2.9", "3", "board c1", "-2.91 board c1-4.50 sail a b"],
+        ["2", "2", "2.0", "–", "sail a b (1 better)", "-2.04 debark c1-2.50 sail a b"],
+    ]
+    assert table_rows(page, "step-table")[2][4:] == ["<b>debark</b> c1", "-0.98 <b>debark</b> c1"]
+    assert page.evaluate("document.querySelectorAll('#step-table tr.left').length") == 1
+    assert page.evaluate("document.querySelectorAll('#plan-plot .line').length") == 3
+    page.evaluate("document.getElementById('plan-plot').focus()")
+    page.press("ArrowRight")
+    assert text_of(page, "announcement") == "1. board c1; plan 3, GSP 2.9, hFF 3; -2.91 board c1; -4.50 sail a b"
+    assert page.complaints() == []
+    page.resize(390, 844, mobile=True)
+    assert page.evaluate(OVERFLOW) == 0
 
 
 def test_resumed_runs_are_shown_once(browser: chromium.Page, tmp_path: Path) -> None:

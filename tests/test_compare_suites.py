@@ -191,6 +191,10 @@ def test_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         else:
             assert "--model" not in configuration.command
             assert configuration.model == ""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "model.onnx").write_bytes(b"")
+    (policy,) = find_configurations(["gsp-policy"], Options(model="run"))
+    assert policy.command[-2:] == ("--model", str(tmp_path / "run")), "planners run in another folder"
 
 
 @pytest.mark.parametrize(
@@ -283,6 +287,17 @@ def test_broken_results_files_are_named_with_the_line(tmp_path: Path, line: str)
         read_results([tmp_path])
     with pytest.raises(InputError, match="cannot read the results"):
         read_results([tmp_path / "nowhere"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"action": 3}, {"action": ["a", "b"]}, {"rest": ["many"]}, {"best": [["a"]]}, {"best": [[["a", "b"]]]}, {"x": []}],
+)
+def test_broken_explanations_are_refused(change: dict[str, Any]) -> None:
+    explanation = {"action": ["a"], "rest": [1], "gsp": [None], "hff": [1.0], "better": [0], "best": [[["a", -1.5]]]}
+    Results().add(entry("p01", "a", explanation=explanation))
+    with pytest.raises(ValueError, match=r"explanation|must be"):
+        Results().add(entry("p01", "a", explanation=explanation | change))
 
 
 # -- tables

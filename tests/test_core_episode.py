@@ -35,9 +35,16 @@ def test_random_tasks(task: LiftedTask, greedy: bool, symmetry: bool, guided: bo
     episode = _core.Episode(native, budget=60, greedy=greedy, symmetry=symmetry, guide=guide, dead_ends=guide)
     finish(episode, seed)
     states, _, successors, costs, bounds, kinds = (column.tolist() for column in episode.transitions())
-    # A policy sees where it would go: only states that it enters are expansions.
-    entered = len(set(successors) - {0}) if greedy and not guided else len(states)
-    assert entered == episode.expansions <= 60
+    entered = len(set(successors) - {0})
+    if guided:
+        assert len(states) == max(episode.plan_length, 0)
+    elif greedy:
+        # A policy sees where it would go: only states that it enters are expansions.
+        assert entered == episode.expansions
+    else:
+        # An action back to a known state is a transition; it is no expansion if the state was known in time.
+        assert entered <= episode.expansions <= len(states)
+    assert episode.expansions <= 60
     assert all(cost >= 0 for cost in costs)
     assert episode.solved == (reference.is_goal(task, reference.initial(task)) or 1 in kinds)
     if not episode.solved:
@@ -52,6 +59,45 @@ def test_random_tasks(task: LiftedTask, greedy: bool, symmetry: bool, guided: bo
     # The first step of the plan starts in the initial state; its bound is what the whole plan returns.
     first = [bound for start, bound in zip(states, bounds, strict=True) if start == 0 and bound > -np.inf]
     assert not episode.plan or -total in first
+
+
+CORRIDOR_DOMAIN = """(define (domain corridor) (:requirements :strips)
+(:predicates (next ?a ?b) (at ?a))
+(:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b)) :effect (and (not (at ?a)) (at ?b))))"""
+CORRIDOR = """(define (problem p) (:domain corridor) (:objects a b c d e)
+(:init (at c) (next a b) (next b a) (next b c) (next c b) (next c d) (next d c) (next d e) (next e d))
+(:goal (at e)))"""
+
+
+def test_ways_back_cost_no_expansion() -> None:
+    """In a corridor every state but the first is entered once, whatever the values say of the ways back."""
+    native = tasks.load(CORRIDOR_DOMAIN, CORRIDOR).native_lifted()
+    for seed in range(20):
+        episode = _core.Episode(native)
+        finish(episode, seed)
+        states, _, successors, *_ = (column.tolist() for column in episode.transitions())
+        assert episode.expansions == len(set(successors) - {0}) <= 4
+        # Back from wherever it was.
+        assert {(a, b) for a, b in zip(states, successors, strict=True) if b < a} >= {
+            (b, a) for a, b in zip(states, successors, strict=True) if b in states and b > a
+        }
+
+
+def test_ways_that_lead_round_in_circles_are_dead_ends() -> None:
+    """Once all that can be reached from a state was looked at, although no state in it lacks actions."""
+    trap = CORRIDOR.replace("(next c b)", "(next c b) (next a a)").replace("(next b c)", "")
+    native = tasks.load(CORRIDOR_DOMAIN, trap).native_lifted()
+    kinds = {}
+    for seed in range(20):
+        episode = _core.Episode(native)
+        finish(episode, seed)
+        kind = episode.transitions()[5].tolist()
+        kinds[episode.expansions] = kind
+        assert episode.solved
+        assert kind.count(1) == 1
+    # Two expansions lead to the goal. Four are those with the trap in full: to b, to a, and from there to both of them.
+    assert 2 not in kinds[2]
+    assert kinds[4].count(2) == 4
 
 
 def test_misuse_is_refused() -> None:

@@ -69,6 +69,19 @@ def test_a_model_that_sees_relaxed_plans(tower: Path, build: Path) -> None:
     assert f"Plan cost: {check_plan(tower)}" in run.stdout
 
 
+@pytest.mark.parametrize("name", ["lift", "stacking"])
+def test_conditional_effects_and_derived_predicates(name: str, tmp_path: Path, build: Path) -> None:
+    texts = domain_text(name), generate(name, 5, 1)
+    cli.write_files(tmp_path, dict(zip(("domain.pddl", "problem.pddl"), texts, strict=True)))
+    task = tasks.load(*texts)
+    random_model(task, tmp_path / "model.onnx")
+    run = cli.fast_downward(tmp_path, "--build", str(build), "domain.pddl", "problem.pddl", "--search", GSP)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "Initial heuristic value for gsp: " in run.stdout
+    plan = re.findall(r"^\((.*)\)", (tmp_path / "sas_plan").read_text(), re.MULTILINE)
+    assert task.validate(plan).valid
+
+
 def test_domain_is_found_as_the_driver_finds_it(tower: Path, build: Path) -> None:
     limits = ["--overall-time-limit", "60", "--overall-memory-limit", "3584M"]
     search = ["--search-options", "--search", "gsp_gbfs([gsp(model=model)])"]
@@ -155,7 +168,7 @@ def test_what_does_not_apply_is_no_error_of_the_portfolio(sas: Path, build: Path
     (sas / "three.pddl").write_text(tasks.HOUSE)
     assert "does not fit the task" in message(GSP, GSP_DOMAIN="house.pddl", GSP_PROBLEM="three.pddl")
     (sas / "game.pddl").write_text(tasks.GAME_DOMAIN)
-    (sas / "path.pddl").write_text(tasks.GAME)
+    (sas / "path.pddl").write_text(tasks.GAME.replace("(edge a b)", "(edge a b) (edge b a)"))
     assert "derived predicate" in message(GSP, GSP_DOMAIN="game.pddl", GSP_PROBLEM="path.pddl")
     assert "missing.pddl" in message(GSP, GSP_PROBLEM="missing.pddl")
 

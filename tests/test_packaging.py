@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tarfile
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,18 @@ def test_the_workflow_runs_the_tests_and_wheels_are_tried() -> None:
             assert (ROOT / file.removeprefix("{project}/")).is_file()
     supported = settings["project"]["requires-python"].removeprefix(">=3.")
     assert settings["tool"]["cibuildwheel"]["build"][0] == f"cp3{supported}-*"
+
+
+def test_extras_with_different_builds_of_onnx_runtime_conflict() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = settings["project"]["optional-dependencies"]
+
+    def builds(name: str) -> set[str]:
+        found = {re.split(r"[\[<>=;]", text)[0] for text in extras[name] if text.startswith("onnxruntime")}
+        inner = [part for text in extras[name] if text.startswith("gsp-fd[") for part in text[7:-1].split(",")]
+        return found.union(*map(builds, inner))
+
+    pairs = [{entry["extra"] for entry in pair} for pair in settings["tool"]["uv"]["conflicts"]]
+    for first, second in combinations(extras, 2):
+        clash = bool(builds(first) and builds(second)) and builds(first) != builds(second)
+        assert ({first, second} in pairs) == clash, (first, second)

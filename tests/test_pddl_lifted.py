@@ -1,4 +1,4 @@
-"""From syntax trees to lifted tasks: indices, rewriting, costs, and the reasons why a task is not lifted."""
+"""From syntax trees to lifted tasks: indices, rewriting, costs, strata."""
 
 from __future__ import annotations
 
@@ -15,19 +15,13 @@ from pddl_helpers import (
     read_pair,
 )
 
-from gsp_fd.pddl import LiftedTask, Literal, NotLifted, lifted_task, read_domain, read_problem
+from gsp_fd.pddl import LiftedTask, Literal, lifted_task, read_domain, read_problem
 from gsp_fd.pddl.reader import MAX_DEPTH
 from gsp_fd.validate import parse_plan
 
 
-def convert(folder: Path, domain: str = DOMAIN, problem: str = PROBLEM) -> LiftedTask | NotLifted:
-    return lifted_task(*parse(folder, domain, problem))
-
-
 def lifted(folder: Path, domain: str = DOMAIN, problem: str = PROBLEM) -> LiftedTask:
-    task = convert(folder, domain, problem)
-    assert isinstance(task, LiftedTask), task
-    return task
+    return lifted_task(*parse(folder, domain, problem))
 
 
 def execute(task: LiftedTask, plan: list[str]) -> tuple[bool, int]:
@@ -104,14 +98,13 @@ def schema_of(
     *,
     values: str = "",
     type_: str = "(either u t)",
-) -> LiftedTask | NotLifted:
+) -> LiftedTask:
     domain = TEXT.format(precondition=precondition, effect=effect, type=type_)
     problem = f"(define (problem x) (:domain d) (:objects m - u) (:init (s k) {values}) (:goal {goal}))"
-    return convert(folder, domain, problem)
+    return lifted(folder, domain, problem)
 
 
-def single(task: LiftedTask | NotLifted) -> tuple[tuple[object, ...], ...]:
-    assert isinstance(task, LiftedTask), task
+def single(task: LiftedTask) -> tuple[tuple[object, ...], ...]:
     (schema,) = task.schemas
     return schema.positive, schema.negative, schema.equal, schema.unequal
 
@@ -139,14 +132,12 @@ def test_rewriting(precondition: str, expected: tuple[object, ...], tmp_path: Pa
 )
 def test_actions_that_never_apply_are_dropped(precondition: str, tmp_path: Path) -> None:
     task = schema_of(tmp_path, precondition)
-    assert isinstance(task, LiftedTask)
     assert task.schemas == ()
     assert not any(task.fluent)
 
 
 def test_either(tmp_path: Path) -> None:
     task = schema_of(tmp_path)
-    assert isinstance(task, LiftedTask)
     assert task.types == ("object", "t", "u", "either t u")
     assert task.type_members[3] == (0, 1, 2)
     assert task.schemas[0].parameters == (1, 3)
@@ -156,7 +147,6 @@ def test_effects(tmp_path: Path) -> None:
     conditional = "(when (s ?x) (not (q ?x ?y))) (when (= k l) (p ?y))"
     effect = f"(and (p ?x) (not (p ?x)) {conditional} (forall () (p ?x)))"
     task = schema_of(tmp_path, "(s ?x)", effect)
-    assert isinstance(task, LiftedTask)
     (schema,) = task.schemas
     assert (schema.add, schema.delete) == ((Literal(0, (0,)),), (Literal(1, (0, 1)),))
     assert task.fluent == (True, True, False)
@@ -164,13 +154,11 @@ def test_effects(tmp_path: Path) -> None:
 
 def test_actions_without_effects_are_dropped(tmp_path: Path) -> None:
     task = schema_of(tmp_path, effect="(and (increase (total-cost) 1))")
-    assert isinstance(task, LiftedTask)
     assert task.schemas == ()
 
 
 def test_goals(tmp_path: Path) -> None:
     task = schema_of(tmp_path, goal="(and (forall (?z - t) (imply (not (= ?z l)) (p ?z))) (not (s m)))")
-    assert isinstance(task, LiftedTask)
     assert (task.goal_positive, task.goal_negative) == (((0, (0,)),), ((2, (2,)),))
 
 
@@ -184,7 +172,6 @@ def test_goals_that_are_no_conjunctions(tmp_path: Path) -> None:
         ("(not (= k k))", ((3, ()),), (), []),  # no rule: never true
     ):
         task = schema_of(tmp_path, goal=goal)
-        assert isinstance(task, LiftedTask)
         if "(s m)" in goal:
             positive = (*positive, (0, (1,)))
         assert (task.goal_positive, task.goal_negative) == (positive, negative), goal
@@ -195,7 +182,6 @@ def test_goals_that_are_no_conjunctions(tmp_path: Path) -> None:
 
 def test_goals_of_all_objects_share_a_rule(tmp_path: Path) -> None:
     task = schema_of(tmp_path, goal="(forall (?z - t) (or (p ?z) (q ?z ?z)))", effect="(and (p ?x) (q ?x ?x))")
-    assert isinstance(task, LiftedTask)
     assert task.goal_positive == ((3, (0,)), (3, (1,)))
     (stratum,) = task.axioms
     assert [rule.positive for rule in stratum] == [(Literal(0, (0,)),), (Literal(1, (0, 0)),)]
@@ -217,7 +203,6 @@ P, Q, S = 0, 1, 2
 )  # fmt: skip
 def test_preconditions_with_alternatives(precondition: str, bodies: list[object], tmp_path: Path) -> None:
     task = schema_of(tmp_path, precondition)
-    assert isinstance(task, LiftedTask)
     (schema,) = task.schemas
     rules = schema.alternatives or (schema,)
     assert [(rule.positive, rule.negative) for rule in rules] == bodies
@@ -229,7 +214,6 @@ def test_preconditions_with_alternatives(precondition: str, bodies: list[object]
 
 def test_universal_preconditions_are_negated_rules(tmp_path: Path) -> None:
     task = schema_of(tmp_path, "(forall (?z - t) (imply (p ?z) (q ?x ?z)))")
-    assert isinstance(task, LiftedTask)
     (schema,), ((rule,),) = task.schemas, task.axioms
     assert (schema.positive, schema.negative) == ((), (Literal(3, (0,)),))
     assert (rule.add, rule.positive, rule.negative) == (
@@ -244,7 +228,6 @@ def test_many_alternatives_become_a_predicate(tmp_path: Path) -> None:
     pairs = [f"(or (q ?x {a}) (q {a} ?x))" for a in ("k", "l")] * 4 + ["(or (p k) (p l) (s k) (s l))"] * 4
     several = " ".join(f"(or {pair} (q ?y k) (p ?y) (not (s ?y)))" for pair in pairs)
     task = schema_of(tmp_path, f"(and (or (p k) (s ?y)) (or (q k ?x) (q ?y l)) {several})")
-    assert isinstance(task, LiftedTask)
     assert 1 <= len(task.schemas[0].alternatives) <= 64
 
 
@@ -267,7 +250,6 @@ def test_conditional_effects(
     tmp_path: Path,
 ) -> None:
     task = schema_of(tmp_path, effect=effect)
-    assert isinstance(task, LiftedTask)
     (rule,) = task.schemas[0].conditional
     assert len(rule.parameters) == parameters
     parts = (rule.positive, rule.negative, rule.add, rule.delete)
@@ -290,13 +272,14 @@ def test_derived_predicates(tmp_path: Path) -> None:
 def test_a_circle_through_a_negation(tmp_path: Path) -> None:
     domain = TEXT.format(precondition="()", effect="(p ?x)", type="t")
     rule = "(:derived (s ?x)\n (exists (?y) (and (q ?x ?y) (not (s ?y)))))"
-    found = convert(
+    task = lifted(
         tmp_path,
         domain.replace("(:action", f"{rule}\n(:action"),
         "(define (problem x) (:domain d) (:init) (:goal (s k)))",
     )
-    expected = "derived predicate 's' depends on its own negation"
-    assert found == NotLifted(expected, 6, str(tmp_path / "d.pddl"))
+    assert not task.is_stratified
+    ((found,),) = task.axioms
+    assert [literal.predicate for literal in found.negative] == [S]
 
 
 def test_actions_need_a_value_for_their_cost(tmp_path: Path) -> None:
@@ -304,15 +287,12 @@ def test_actions_need_a_value_for_their_cost(tmp_path: Path) -> None:
     everywhere = schema_of(tmp_path, effect=effect, values="(= (f k) 1) (= (f l) 2)")
     implied = schema_of(tmp_path, "(s ?x)", effect, values="(= (f k) 1)")
     for task in (everywhere, implied):
-        assert isinstance(task, LiftedTask)
         assert task.predicates == ("p", "q", "s")
     partial = schema_of(tmp_path, effect=effect, values="(= (f k) 1)")
-    assert isinstance(partial, LiftedTask)
     assert (partial.predicates[3], partial.arities[3], partial.fluent[3]) == ("@def-f", 1, False)
     assert partial.schemas[0].positive == (Literal(3, (0,)),)
     assert (3, (0,)) in partial.init
     nowhere = schema_of(tmp_path, effect=effect)
-    assert isinstance(nowhere, LiftedTask)
     assert nowhere.schemas == ()
 
 
@@ -320,11 +300,9 @@ def test_deep_formulas(tmp_path: Path) -> None:
     depth = (MAX_DEPTH - 10) // 2 * 2
     deep = "(and (s ?x) (not " * (depth // 2) + "(p ?x)" + "))" * (depth // 2)
     task = schema_of(tmp_path, deep)
-    assert isinstance(task, LiftedTask)
     assert len(task.schemas[0].alternatives) <= 64
     quantifiers = "".join(f"({'forall' if i % 2 else 'exists'} (?z{i}) " for i in range(depth))
     task = schema_of(tmp_path, f"{quantifiers}(q ?z0 ?z{depth - 1}){')' * depth}")
-    assert isinstance(task, LiftedTask)
     assert len(task.axioms) == depth - 1
     assert single(schema_of(tmp_path, "(not " * depth + "(p ?x)" + ")" * depth))[0] == (Literal(0, (0,)),)
 
@@ -342,7 +320,6 @@ STRIPS = frozenset(
 @pytest.mark.parametrize("name", CONFORMANCE)
 def test_competition_files(name: str, benchmarks: Path) -> None:
     task = lifted_task(*read_pair(benchmarks / "conformance" / name))
-    assert isinstance(task, LiftedTask)
     plain = not task.axioms and not any(schema.alternatives or schema.conditional for schema in task.schemas)
     assert plain == (name in STRIPS)
 
@@ -350,7 +327,6 @@ def test_competition_files(name: str, benchmarks: Path) -> None:
 @pytest.mark.parametrize("name", sorted(STRIPS - {"mystery-unsolvable"}))
 def test_plans_of_fast_downward(name: str, benchmarks: Path) -> None:
     task = lifted_task(*read_pair(benchmarks / "conformance" / name))
-    assert isinstance(task, LiftedTask)
     text, _ = fast_downward_plan(benchmarks / "conformance" / name)
     assert execute(task, parse_plan(text, "plan")) == (True, int(text.split("; cost = ")[1].split()[0]))
 
@@ -361,5 +337,4 @@ def test_large_competition_files(name: str, benchmarks: Path) -> None:
     domain = read_domain(folder / "domain.pddl")
     problem = read_problem(folder / "testing" / "hard" / "p29.pddl", domain)
     task = lifted_task(domain, problem)
-    assert isinstance(task, LiftedTask)
     assert len(task.init) == len(set(task.init)) == len(problem.init)

@@ -35,7 +35,11 @@ TEXTS = {
     "tower": (tasks.TOWER_DOMAIN, tasks.TOWER),
     "courier": (tasks.COURIER_DOMAIN, tasks.COURIER),
     "lamps": (tasks.LAMPS_DOMAIN, tasks.lamps(4, "(lit l0) (not (lit l1)) (not (lit l2))")),
-    **{name: (domain_text(name), generate(name, size, 3)) for name, size in (("rovers", 12), ("satellite", 12))},
+    "guards": (tasks.GUARDS_DOMAIN, tasks.GUARDS),
+    **{
+        name: (domain_text(name), generate(name, size, 3))
+        for name, size in (("rovers", 12), ("satellite", 12), ("lift", 7), ("stacking", 4))
+    },
 }
 CONFIGS: list[dict[str, Any]] = [{}, {"pool": "mean"}, {"message_hidden": 24, "fp16": True}, {"relaxed_plan": "yes"}]
 SHIPPED = {name: (domain_text(name), generate(name, 8, 1)) for name in ("blocksworld", "ferry", "miconic")}

@@ -120,7 +120,7 @@ class Reference:
         waiting, taken, expanded = [start], set(), 0
         while True:
             for state in waiting:
-                self.place(state, paths[state], queues, boost)
+                self.place(state, paths, queues, boost)
             waiting, batch = [], 0
             while batch < batch_size and any(queue.pairs for queue in queues):
                 if expanded >= budget:
@@ -147,7 +147,7 @@ class Reference:
         queue.pairs.remove(first)
         return first[2]
 
-    def place(self, state: int, path: list[Pair], queues: list[Queue], boost: int) -> None:
+    def place(self, state: int, paths: dict[int, list[Pair]], queues: list[Queue], boost: int) -> None:
         states = np.array([state], np.int32)
         ff = float(self.ff.evaluate(self.space, states)[0])
         if math.isinf(ff):
@@ -162,9 +162,12 @@ class Reference:
             self.best = [min(pair) for pair in zip(known, self.best, strict=True)]
             for queue in queues:
                 queue.priority -= boost if queue.preferred_only else 0
+        path = paths[state]
         behind = path[-1].path if path else []
         g = sum(self.space.cost(step.op) for step in path)
         for op, value in zip(operators.tolist(), q, strict=True):
+            if self.space.apply(state, op) in paths:
+                continue
             pair = Pair(state, op, g, value, ff, op in preferred, [*behind, (q, value)])
             self.arrivals += 1
             for queue in queues:

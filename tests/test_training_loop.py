@@ -73,6 +73,13 @@ def test_learning_is_real(sets: InstanceSets) -> None:
     assert listener.rows[-1].transitions > 0
 
 
+@pytest.mark.parametrize("domain", ["lift", "stacking"])
+def test_conditional_effects_and_derived_predicates_are_learned(domain: str, tmp_path: Path) -> None:
+    sets = tiny_sets(tmp_path, CONFIG, domain, 3)
+    _, memory = trained(sets, CONFIG, validations=99, enough=len(sets.validation))
+    assert memory.best[-1][1].covered == len(sets.validation)
+
+
 def test_scores_rank_coverage_then_steps_then_error() -> None:
     def score(lengths: list[int | None], error: float) -> Score:
         return Score.of_plans(lengths, np.array([error]))

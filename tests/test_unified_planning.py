@@ -118,6 +118,17 @@ def test_own_model_and_parameters(tmp_path: Path, relaxed_plan: str) -> None:
         assert "Initial heuristic value for gsp" in log_of(result)
 
 
+def test_conditional_effects(tmp_path: Path) -> None:
+    """Derived predicates are beyond unified-planning's own problems."""
+    cli.write_files(tmp_path, {"domain.pddl": domain_text("lift"), "problem.pddl": generate("lift", 6, 1)})
+    problem = PDDLReader().parse_problem(str(tmp_path / "domain.pddl"), str(tmp_path / "problem.pddl"))
+    with OneshotPlanner(name="gsp", params={"model": own_model(tmp_path), "search": "policy"}) as planner:
+        result = planner.solve(problem)
+    assert result.status == Status.SOLVED_SATISFICING, log_of(result)
+    assert_valid(problem, result.plan)
+    assert "Initial heuristic value for gsp" in log_of(result)
+
+
 def test_model_of_another_domain_is_an_error(tmp_path: Path) -> None:
     model = random_model(tasks.load(tasks.TOWER_DOMAIN, tasks.TOWER), tmp_path / "tower.onnx")
     with OneshotPlanner(name="gsp", params={"model": str(model)}) as planner:

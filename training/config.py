@@ -55,7 +55,7 @@ class TrainingConfig:
     # Search
     wastar_weights: tuple[float, ...] = (2.0, 5.0)
     """w of WA*; each episode takes one, more often those that solve more (paper: 2)."""
-    budget: int = 400
+    budget: int = 250
     """Expansions of an episode (paper: 60 s)."""
     budget_growth: float = 8.0
     """An instance that stays unsolved gets up to this many times the budget: twice after two failures, and so on."""
@@ -66,7 +66,9 @@ class TrainingConfig:
     relaxed_dead_ends: bool = True
     """States with infinite hmax are dead ends (paper: only states without actions)."""
     guided: float = 0.5
-    """Share of the episodes on never solved instances that alternate with hFF, once Q alone gets nowhere (paper: 0)."""
+    """Share of the episodes in which WA* with hFF looks for the first plan of an instance, once for each (paper: 0)."""
+    guide_seconds: float = 1.0
+    """CPU time of such a search."""
 
     # Instance selection
     pool_weights: tuple[float, float, float] = (2.0, 4.0, 1.0)
@@ -143,7 +145,8 @@ class TrainingConfig:
             raise driver_error(f"relaxed_plan is {self.relaxed_plan!r}; it must be auto, yes or no")
         if self.device not in ("auto", "cpu", "cuda"):
             raise driver_error(f"device is {self.device!r}; it must be auto, cpu or cuda")
-        for name in ("budget", "lockstep", "batch_size", "replay", "target_sync", "minutes", "learning_rate"):
+        positive = ("budget", "guide_seconds", "lockstep", "batch_size", "replay", "target_sync", "minutes")
+        for name in (*positive, "learning_rate"):
             if not getattr(self, name) > 0:
                 raise driver_error(f"{name} must be positive")
         for name in ("by_size", "guided", "path_share", "learn_share", "average", "validation_share"):

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gsp_fd import __version__, _core
-from gsp_fd.common.errors import InputError, driver_error
-from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.errors import driver_error
 from gsp_fd.common.files import problem_files
 from gsp_fd.model import relation_specs
 from gsp_fd.model_format import PLAIN_ENCODER, RELAXED_PLAN_ENCODER, ModelMetadata, relations_of
@@ -46,16 +45,7 @@ def read_tasks(domain: Path, folder: Path) -> list[Task]:
     files = problem_files(folder)
     if not files:
         raise driver_error("there is no problem file (*.pddl)", folder)
-    tasks = []
-    for file in files:
-        task = load_pddl(domain, file)
-        if task.lifted is None:
-            why = task.not_lifted
-            message = f"training needs the lifted engine: {why.reason if why else ''}"
-            place = (why.file, why.line) if why else (str(file), None)
-            raise InputError(message, *place, exit_code=ExitCode.DRIVER_UNSUPPORTED)
-        tasks.append(task)
-    return tasks
+    return [load_pddl(domain, file) for file in files]
 
 
 def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetadata:

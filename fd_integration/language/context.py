@@ -123,11 +123,8 @@ class Context:
     def lifted_task(self, feature: str) -> LiftedTask:
         """The lifted task, for a feature that needs objects and schemas."""
         if self.task.lifted is None:
-            why = self.task.not_lifted.reason if self.task.not_lifted else "the task came as SAS"
-            raise InputError(
-                f"{feature} needs the lifted task, which is not to be had: {why}",
-                exit_code=ExitCode.SEARCH_UNSUPPORTED,
-            )
+            message = f"{feature} needs the lifted task, but the task came as SAS"
+            raise InputError(message, exit_code=ExitCode.SEARCH_UNSUPPORTED)
         return self.task.lifted
 
     def model(self, name: str, device: Device, threads: int) -> Model:

@@ -19,7 +19,7 @@ from gsp_fd.fd_integration.run.configuration import SHORT_SEARCHES, CheckedSearc
 from gsp_fd.fd_integration.run.interrupts import Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline, limit_address_space
 from gsp_fd.fd_integration.run.log import Log, Stopwatch, translator_statistics
-from gsp_fd.fd_integration.run.model_choice import choose_model
+from gsp_fd.fd_integration.run.model_choice import AUTO, choose_model
 from gsp_fd.fd_integration.run.options import Options
 from gsp_fd.fd_integration.run.plans import PlanFiles
 from gsp_fd.fd_integration.run.search import Plan, Run
@@ -212,19 +212,12 @@ class Components:
 
     def explain(self, file: Path, plan: Plan) -> None:
         """Say what the model and hFF think of every step of a plan; the plan itself is already written."""
-        from gsp_fd.fd_integration.run.explanation import page, steps_of, text_lines
-        from gsp_fd.model import Model
-        from gsp_fd.model_library import find_model
+        from gsp_fd.fd_integration.run.explanation import explained, page, text_lines
 
         assert self.task is not None
-        model = None
-        try:
-            if self.task.lifted is not None:
-                model = Model(find_model(self.options.model or "auto", self.task.lifted), device="cpu")
-                model.check_fit(self.task.lifted)
-        except InputError as error:
-            self.log.line(f"No learned values: {error}")
-        steps = steps_of(self.task, plan.actions, plan.costs, model)
+        steps, no_model = explained(self.task, plan.actions, self.options.model)
+        if no_model:
+            self.log.line(f"No learned values: {no_model}")
         for line in text_lines(steps):
             self.log.line(line)
         try:
@@ -235,7 +228,8 @@ class Components:
     def search_text(self) -> str:
         """The search for the log, with the model that ``gsp()`` stands for."""
         search = self.searches[0]
-        if not search.learned or self.task is None or self.task.lifted is None:
+        named = self.options.model not in (None, AUTO)
+        if named or not search.learned or self.task is None or self.task.lifted is None:
             return search.text
         from gsp_fd.model_library import find_model
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gsp_fd import _core
+from gsp_fd.common.errors import InputError
 
 if TYPE_CHECKING:
     from gsp_fd.model import Model
@@ -44,14 +45,30 @@ class Step:
         return sum(value > values[self.action] for value in values.values()) if self.q else 0
 
 
-def steps_of(task: Task, plan: Sequence[str], costs: Sequence[int], model: Model | None) -> list[Step]:
+def explained(task: Task, plan: Sequence[str], model: str | None) -> tuple[list[Step], str]:
+    """The steps of a plan with the values of a model, by default the one that fits; why there is none, if so."""
+    from gsp_fd.model import Model
+    from gsp_fd.model_library import AUTO, find_model
+
+    if task.lifted is None:
+        return steps_of(task, plan, None), "the task has no lifted form"
+    try:
+        found = Model(find_model(model or AUTO, task.lifted), device="cpu")
+        found.check_fit(task.lifted)
+    except InputError as error:
+        return steps_of(task, plan, None), str(error)
+    return steps_of(task, plan, found), ""
+
+
+def steps_of(task: Task, plan: Sequence[str], model: Model | None) -> list[Step]:
     """The steps of a plan for the task."""
     space: _core.LiftedSpace | _core.GroundSpace
     lifted = _core.LiftedSpace(task.native_lifted(), False) if task.is_lifted else None
     space = lifted or _core.GroundSpace(task.ground())
-    states = [space.initial_state()]
+    states, costs = [space.initial_state()], []
     for name in plan:
         operator = next(op for op in space.applicable(states[-1]) if space.operator_name(op) == name)
+        costs.append(space.cost(operator))
         states.append(space.apply(states[-1], operator))
     numbers = np.array(states[:-1], np.int32)
     hff = task.heuristic("ff").evaluate(space, numbers).tolist() if len(numbers) else []
@@ -77,7 +94,7 @@ def summary(steps: Sequence[Step]) -> str:
 def text_lines(steps: Sequence[Step]) -> list[str]:
     """For the log."""
     width = max([6, *(len(step.action) for step in steps)])
-    lines = [f"{'step':>5} {'rest':>6} {'GSP':>8} {'hFF':>6}  {'action':{width}}  best actions by Q"]
+    lines = [f"{'step':>5} {'rest':>6} {'GSP':>8} {'hFF':>6}  {'action':{width}}   best actions by Q"]
     for number, step in enumerate(steps, 1):
         best = ", ".join(f"{name} {value:.2f}" for name, value in step.q[:SHOWN])
         mark = f"! {step.rank} better: {best}" if step.rank else f"  {best}"

@@ -39,10 +39,7 @@ def choose_model(options: Options, task: Task | None) -> ModelChoice:
     fallback = without_model(options)
     substitute = ALIASES[alias.without_model].steps
     if task is None or task.lifted is None:
-        unlifted = task.not_lifted if task is not None else None
         reason = "a model needs PDDL files, not SAS" if task is None else "the task was translated to SAS"
-        if unlifted is not None:
-            reason = f"models cannot take {unlifted.reason}"
         return ModelChoice(fallback, (f"No model: {reason}. {substitute}",))
     from gsp_fd.model_library import fitting_model
 

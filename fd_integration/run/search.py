@@ -14,7 +14,7 @@ from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.fd_integration.language.context import UNLIMITED_SECONDS, Context, IteratedSpec, SearchSpec
 from gsp_fd.fd_integration.language.features import Component
 from gsp_fd.fd_integration.language.syntax import MAX_INT
-from gsp_fd.fd_integration.run.interrupts import Interrupts
+from gsp_fd.fd_integration.run.interrupts import InterruptionError, Interrupts
 from gsp_fd.fd_integration.run.limits import Deadline
 from gsp_fd.fd_integration.run.log import Log, Statistics, plan_lines, search_statistics
 from gsp_fd.fd_integration.run.options import IMPROVE_SLICE
@@ -77,6 +77,22 @@ class Run:
 
     def execute(self, component: Component) -> int:
         """Run a search to its end and print everything that belongs to it, down to the peak memory's line."""
+        self.set_last_resort()
+        try:
+            return self.search(component)
+        finally:
+            if self.own_process:
+                _core.set_last_resort(0, ExitCode.SUCCESS)
+
+    def set_last_resort(self) -> None:
+        """The process ends soon after its time is used up, even if something inside does not look at it."""
+        left = self.deadline.left()
+        code = ExitCode.SEARCH_OUT_OF_TIME if self.best is None else ExitCode.SEARCH_PLAN_FOUND_AND_OUT_OF_TIME
+        if left is not None and self.own_process:
+            _core.set_last_resort(left + LAST_RESORT_SECONDS, code)
+
+    def search(self, component: Component) -> int:
+        """The search, the improvement of its plan, the statistics; returns the exit code."""
         start = time.process_time()
         spec = self.build(component)
         iterated = isinstance(spec, IteratedSpec)
@@ -102,21 +118,7 @@ class Run:
 
     def build(self, component: Component) -> Any:
         """The native search of a component, with its models loaded; signals need not wait for that."""
-        with self.last_resort():
-            return self.interrupts.allowed(self.context.build)(component)
-
-    @contextmanager
-    def last_resort(self) -> Iterator[None]:
-        """The process ends soon after its time is used up, even if something inside does not look at it."""
-        left = self.deadline.left()
-        code = ExitCode.SEARCH_OUT_OF_TIME if self.best is None else ExitCode.SEARCH_PLAN_FOUND_AND_OUT_OF_TIME
-        if left is not None and self.own_process:
-            _core.set_last_resort(left + LAST_RESORT_SECONDS, code)
-        try:
-            yield
-        finally:
-            if self.own_process:
-                _core.set_last_resort(0, code)
+        return self.interrupts.allowed(self.context.build)(component)
 
     # One search
 
@@ -133,31 +135,34 @@ class Run:
         start = time.process_time()
         space = self.context.new_space()
         for model in self.context.models:
+            from gsp_fd.inference import clashing_runtimes
+
             self.log.search(f"Model: {model.describe()}")
+            if clash := clashing_runtimes():
+                self.log.search(f"Warning: {clash}")
             if unseen := model.unseen(self.context.lifted_task("gsp")):
                 self.log.search(f"Warning: the problem has what the model never saw in training: {', '.join(unseen)}")
         self.interrupts.set_alarm(None)
-        with self.last_resort():
-            result = self.interrupts.allowed(_core.search)(
-                space,
-                spec.open_list,
-                f_eval=spec.f_eval,
-                preferred=list(spec.preferred),
-                dead_ends=spec.dead_ends,
-                lazy=spec.lazy,
-                reopen_closed=spec.reopen_closed,
-                cost_type=spec.cost_type,
-                bound=None if bound == MAX_INT else bound,
-                max_time=None if math.isinf(max_time) else max_time,
-                max_expansions=self.expansions_left(spec),
-                max_memory_kb=self.deadline.memory_kb(),
-                batch_size=spec.batch_size,
-                randomize_successors=spec.randomize_successors,
-                preferred_successors_first=spec.preferred_successors_first,
-                random_seed=max(0, spec.random_seed),
-                log=native_log,
-                progress=self.interrupts.deferred(self.log.status.progress) if self.log.status.terminal else None,
-            )
+        result = self.interrupts.allowed(_core.search)(
+            space,
+            spec.open_list,
+            f_eval=spec.f_eval,
+            preferred=list(spec.preferred),
+            dead_ends=spec.dead_ends,
+            lazy=spec.lazy,
+            reopen_closed=spec.reopen_closed,
+            cost_type=spec.cost_type,
+            bound=None if bound == MAX_INT else bound,
+            max_time=None if math.isinf(max_time) else max_time,
+            max_expansions=self.expansions_left(spec),
+            max_memory_kb=self.deadline.memory_kb(),
+            batch_size=spec.batch_size,
+            randomize_successors=spec.randomize_successors,
+            preferred_successors_first=spec.preferred_successors_first,
+            random_seed=max(0, spec.random_seed),
+            log=native_log,
+            progress=self.interrupts.deferred(self.log.status.progress) if self.log.status.terminal else None,
+        )
         self.statistics.add(result)
         verdict = self.verdict(result, bound, outer_limit)
         self.log.search(f"Actual search time: {time.process_time() - start:.6f}s")
@@ -234,7 +239,7 @@ class Run:
         """The plan, if it is right and costs what was counted."""
         start = time.process_time()
         actions = tuple(names)
-        verdict = self.context.task.validate(actions)
+        verdict = self.interrupts.allowed(self.context.task.validate)(actions)
         if not verdict.valid:
             where = "at its end" if verdict.step is None else f"at step {verdict.step + 1}"
             raise InvalidPlanError(f"the plan of the search is wrong {where}: {verdict.reason}")
@@ -252,6 +257,7 @@ class Run:
         self.best = plan
         if self.plans is not None:
             self.plans.save(plan.actions, plan.cost, self._unit_cost)
+        self.set_last_resort()
 
     # Better plans from the best one
 
@@ -281,7 +287,7 @@ class Run:
         limited = "" if math.isinf(seconds) else f", for up to {seconds:.1f}s"
         self.log.search(f"Improving the plan of cost {first.cost}{limited}")
         self.interrupts.set_alarm(None)
-        with self.last_resort():
+        try:
             status = self.interrupts.allowed(_core.improve_plan)(
                 native,
                 first.actions,
@@ -289,6 +295,8 @@ class Run:
                 max_time=None if math.isinf(seconds) else max(0.0, seconds),
                 max_memory_kb=self.deadline.memory_kb(),
             )
+        except InterruptionError:  # while a better plan was validated
+            status = "interrupted"
         if self.best is not first and not self._tells_at_the_end:
             self.tell(self.best)
         self._improved = self.best

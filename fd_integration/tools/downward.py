@@ -22,7 +22,7 @@ from gsp_fd.fd_integration.run.configuration import CheckedSearch, configuration
 from gsp_fd.fd_integration.run.limits import Deadline, Limits
 from gsp_fd.fd_integration.run.options import Options, parse_command_line
 from gsp_fd.fd_integration.run.plans import PlanFiles
-from gsp_fd.fd_integration.tools.pddl_files import load_lifted, pddl_files
+from gsp_fd.fd_integration.tools.pddl_files import pddl_files
 
 if TYPE_CHECKING:
     from gsp_fd.task import Task
@@ -80,10 +80,11 @@ class SearchComponent:
     def load(self, search: CheckedSearch) -> Task:
         """The lifted task; InputError if it cannot be had, or if it is another one than that on standard input."""
         from gsp_fd.fd_integration.tools.sas_states import SasStates, read_sas_head
+        from gsp_fd.task import load_pddl
 
         head = read_sas_head(sys.stdin.buffer, "standard input")
         domain_file, problem_file = pddl_files(search)
-        task = load_lifted(domain_file, problem_file)
+        task = load_pddl(domain_file, problem_file)
         assert task.lifted is not None
         if not SasStates(head.facts, task.lifted).is_initial(head.initial):
             message = f"not the problem on standard input (domain {domain_file}): their initial states differ"

@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gsp_fd.common.discovery import find_domain
 from gsp_fd.common.errors import InputError, search_error
 from gsp_fd.fd_integration.run.configuration import CheckedSearch
 from gsp_fd.fd_integration.run.options import parse_command_line
-
-if TYPE_CHECKING:
-    from gsp_fd.task import Task
 
 DOMAIN_VARIABLE, PROBLEM_VARIABLE = "GSP_DOMAIN", "GSP_PROBLEM"
 _DRIVERS = ("fast-downward.py", "fast-downward")
@@ -41,19 +37,6 @@ def find_pddl_files(
             f'gsp(domain="domain.pddl", problem="problem.pddl", …), or set {DOMAIN_VARIABLE} and {PROBLEM_VARIABLE}',
         )
     return Path(domain) if domain is not None else find_domain(Path(problem)), Path(problem)
-
-
-def load_lifted(domain_file: Path, problem_file: Path) -> Task:
-    """The task for a learned heuristic; InputError if it has no lifted form."""
-    from gsp_fd.pddl import LiftedTask, lifted_task, read_domain, read_problem
-    from gsp_fd.task import Task
-
-    domain = read_domain(domain_file)
-    problem = read_problem(problem_file, domain)
-    lifted = lifted_task(domain, problem)
-    if not isinstance(lifted, LiftedTask):
-        raise InputError(f"learned heuristics cannot take this task: {lifted.reason}", lifted.file, lifted.line)
-    return Task(name=str(problem_file), domain=domain, problem=problem, lifted=lifted)
 
 
 def _driver_files() -> Iterator[tuple[Path, Path]]:

@@ -16,12 +16,13 @@ from gsp_fd._core import CoreInputError
 from gsp_fd.common.errors import InputError, search_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
-from gsp_fd.fd_integration.tools.pddl_files import find_pddl_files, load_lifted
+from gsp_fd.fd_integration.tools.pddl_files import find_pddl_files
 from gsp_fd.inference import NativeNetwork
 from gsp_fd.model import relation_specs, task_fit_problems
 from gsp_fd.model_format import ModelMetadata, read_metadata, read_model, weights_of, weights_prefix
 from gsp_fd.model_library import find_model
 from gsp_fd.pddl import LiftedTask, Rule, Schema
+from gsp_fd.task import load_pddl
 
 FORMAT_VERSION = 4
 
@@ -130,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Writes a task file; returns the exit code."""
     options = parser().parse_args(arguments)
     try:
-        task = load_lifted(*find_pddl_files(options.domain, options.problem)).lifted
+        task = load_pddl(*find_pddl_files(options.domain, options.problem)).lifted
         assert task is not None
         text = task_text(task, find_model(options.model, task))
         if options.output is None:

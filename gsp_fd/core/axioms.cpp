@@ -5,6 +5,7 @@ namespace gsp {
 Axioms::Axioms(const LiftedTask &task) {
     for (size_t s = 0; s < task.axioms.size(); ++s) {
         Stratum stratum;
+        stratum.number = static_cast<int32_t>(s);
         stratum.rules = task.axioms[s];
         for (size_t r = 0; r < stratum.rules.size(); ++r)
             for (size_t j = 0; j < stratum.rules[r].positive.size(); ++j) {
@@ -12,6 +13,11 @@ Axioms::Axioms(const LiftedTask &task) {
                 if (task.stratum[predicate] == static_cast<int32_t>(s))
                     stratum.readers.push_back({predicate, static_cast<int32_t>(r), static_cast<int32_t>(j)});
             }
+        stratum.negates_itself = std::any_of(stratum.rules.begin(), stratum.rules.end(), [&](const Rule &rule) {
+            return std::any_of(rule.negative.begin(), rule.negative.end(), [&](const Literal &literal) {
+                return task.stratum[literal.predicate] == stratum.number;
+            });
+        });
         stratum.is_static = !depends_on_states(stratum, strata_, task);
         strata_.push_back(std::move(stratum));
     }
@@ -29,7 +35,6 @@ bool Axioms::depends_on_states(const Stratum &stratum, const std::vector<Stratum
 }
 
 void Axioms::derive(Database &database, Watch *watch, std::vector<int32_t> &derived) {
-    ++calls_;
     derived.clear();
     const ObjectClasses *classes = database.set_classes(nullptr);
     try {
@@ -43,14 +48,42 @@ void Axioms::derive(Database &database, Watch *watch, std::vector<int32_t> &deri
             derived.insert(derived.end(), stratum.derived.begin(), stratum.derived.end());
         }
     } catch (...) {
+        database.assume(-1, nullptr);
         database.set_classes(classes);
         throw;
     }
     database.set_classes(classes);
 }
 
-/// Semi-naive: what follows without atoms of the stratum, then every one of those in turn is the newest.
 void Axioms::derive(Stratum &stratum, Database &database, Watch *watch) {
+    if (stratum.negates_itself) derive_well_founded_model(stratum, database, watch);
+    else derive_least_model(stratum, database, watch);
+}
+
+/// Alternates: what follows if nothing more is true than was shown to be, is all that may be true; what follows if all that is
+/// negated, is true.
+void Axioms::derive_well_founded_model(Stratum &stratum, Database &database, Watch *watch) {
+    const size_t below = database.num_fluents();
+    auto derive_assuming = [&](const std::vector<int32_t> &atoms) {
+        std::fill(assumed_.begin(), assumed_.end(), 0);
+        assumed_.resize(database.atoms().size(), 0);
+        for (int32_t atom : atoms) assumed_[atom] = 1;
+        database.forget(below);
+        derive_least_model(stratum, database, watch);
+    };
+    stratum.derived.clear();
+    database.assume(stratum.number, &assumed_);
+    for (size_t shown = 0;; shown = stratum.derived.size()) {
+        derive_assuming(std::vector<int32_t>(stratum.derived));
+        derive_assuming(std::vector<int32_t>(stratum.derived));
+        if (stratum.derived.size() == shown) break;
+    }
+    database.assume(-1, nullptr);
+}
+
+/// Semi-naive: what follows without atoms of the stratum, then every one of those in turn is the newest.
+void Axioms::derive_least_model(Stratum &stratum, Database &database, Watch *watch) {
+    ++models_;
     std::vector<int32_t> &derived = stratum.derived;
     derived.clear();
     int32_t args[LiftedTask::max_parameters];
@@ -58,7 +91,7 @@ void Axioms::derive(Stratum &stratum, Database &database, Watch *watch) {
         for (size_t i = 0; i < head.args.size(); ++i) args[i] = ground_term(head.args[i], binding);
         int32_t atom = database.intern(head.predicate, args);
         if (static_cast<size_t>(atom) >= found_.size()) found_.resize(atom + atom / 2 + 1024, 0);
-        if (std::exchange(found_[atom], calls_) == calls_) return;
+        if (std::exchange(found_[atom], models_) == models_) return;
         derived.push_back(atom);
         if (watch && derived.size() % 1024 == 0) watch->throw_if_expired();
     };

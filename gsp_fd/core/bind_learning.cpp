@@ -204,11 +204,12 @@ void bind_episodes(nb::module_ &m) {
     nb::class_<Episode>(m, "Episode", "A search episode of GSP that waits for Q-values.")
         .def("__init__", [](Episode *self, std::shared_ptr<const LiftedTask> task, double weight, int64_t budget, bool greedy,
                             bool symmetry, std::shared_ptr<Heuristic> dead_ends, std::shared_ptr<Heuristic> guide,
-                            std::shared_ptr<Heuristic> plans) {
+                            double guide_seconds, std::shared_ptr<Heuristic> plans) {
             new (self) Episode(std::move(task), {weight, budget, greedy, symmetry, std::move(dead_ends), std::move(guide),
-                                                 std::move(plans)});
+                                                 guide_seconds, std::move(plans)});
         }, "task"_a, nb::kw_only(), "weight"_a = 2.0, "budget"_a = 400, "greedy"_a = false, "symmetry"_a = true,
-             "dead_ends"_a.none() = nb::none(), "guide"_a.none() = nb::none(), "plans"_a.none() = nb::none())
+             "dead_ends"_a.none() = nb::none(), "guide"_a.none() = nb::none(),
+             "guide_seconds"_a = std::numeric_limits<double>::infinity(), "plans"_a.none() = nb::none())
         .def("advance", &Episode::advance, nb::call_guard<nb::gil_scoped_release>(),
              "Goes on until Q-values of `pending` are needed (True) or the episode is over (False).")
         .def_prop_ro("pending", &Episode::pending)

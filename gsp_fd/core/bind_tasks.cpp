@@ -1,8 +1,8 @@
 // Tasks and state spaces in Python.
 #include "bindings.h"
 
+#include "axiom_layers.h"
 #include "ground_space.h"
-#include "grounder.h"
 #include "lifted_space.h"
 
 namespace gsp {
@@ -84,6 +84,19 @@ std::shared_ptr<LiftedTask> lifted_from(nb::handle source) {
     return task;
 }
 
+/// Predicates of ground atoms that depend on each other and on the negation of one of them; none if there are none.
+std::vector<int32_t> circle_through_negation(const LiftedTask &task, Watch &watch) {
+    if (task.stratified) return {};
+    auto grounding = ground_actions(task, SIZE_MAX, watch);
+    if (!grounding->solvable) return {};
+    try {
+        axiom_layers(task, *grounding, watch);
+    } catch (const NotStratified &error) {
+        return error.predicates;
+    }
+    return {};
+}
+
 std::vector<int32_t> applicable(StateSpace &space, int32_t state) {
     std::vector<int32_t> out;
     space.load(state);
@@ -143,6 +156,13 @@ void bind_tasks(nb::module_ &m) {
     nb::class_<LiftedTask>(m, "LiftedTask", "A lifted task, made from gsp_fd.pddl.LiftedTask.")
         .def_static("from_spec", [](nb::object spec) { return lifted_from(spec); }, "spec"_a)
         .def_ro("strips", &LiftedTask::strips, "Whether it has no disjunctions, conditional effects or derived predicates.")
+        .def("circle_through_negation", [](const LiftedTask &task, std::optional<double> max_time,
+                                           std::optional<size_t> max_memory_kb) {
+            Watch watch = make_watch(max_time, max_memory_kb);
+            nb::gil_scoped_release release;
+            return circle_through_negation(task, watch);
+        }, "max_time"_a = nb::none(), "max_memory_kb"_a = nb::none(),
+             "Predicates of ground atoms that depend on their own negation, if there are any; raises Stopped at a limit.")
         .def("ground", [](std::shared_ptr<const LiftedTask> task, std::optional<double> max_time, std::optional<size_t> max_memory_kb,
                           nb::object progress) {
             Watch watch = make_watch(max_time, max_memory_kb, progress);

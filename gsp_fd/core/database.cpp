@@ -42,6 +42,23 @@ void Database::clear_fluents() {
     }
 }
 
+/// Atoms were appended everywhere, so they are taken away from the ends.
+void Database::forget(size_t num_fluents) {
+    for (; true_fluents_.size() > num_fluents; true_fluents_.pop_back()) {
+        int32_t atom = true_fluents_.back();
+        truth_[atom] = 0;
+        Relation &relation = relations_[atoms_.symbol(atom)];
+        const int32_t *args = atoms_.args(atom);
+        for (int32_t i = relation.arity; i-- > 0;) {
+            auto &with = relation.by_argument[i * task_.objects.size() + args[i]];
+            with.pop_back();
+            if (with.empty()) relation.touched.pop_back();
+        }
+        relation.tuples.resize(relation.tuples.size() - relation.arity);
+        --relation.size;
+    }
+}
+
 bool Database::constraints_hold() const {
     for (auto [a, b] : rule_->equal)
         if (ground_term(a, binding_) != ground_term(b, binding_)) return false;
@@ -51,7 +68,7 @@ bool Database::constraints_hold() const {
     for (const Literal &literal : rule_->negative) {
         if (relaxed_ && task_.fluent[literal.predicate]) continue;
         ground(literal, args);
-        if (holds(literal.predicate, args)) return false;
+        if (!is_negated(literal.predicate, args)) return false;
     }
     return true;
 }

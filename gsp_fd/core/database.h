@@ -27,6 +27,14 @@ public:
     bool holds(int32_t atom) const { return truth_[atom]; }
     void add(int32_t atom);
     void clear_fluents();
+    /// The number of fluent atoms that hold; `forget` takes away those that were added after there were so many.
+    size_t num_fluents() const { return true_fluents_.size(); }
+    void forget(size_t num_fluents);
+    /// From now on negated literals of a stratum are false of these marked atoms, instead of those that hold; null to end that.
+    void assume(int32_t stratum, const std::vector<char> *marked) {
+        assumed_stratum_ = stratum;
+        assumed_ = marked;
+    }
     /// With classes, `match` yields one instance of each class of equivalent ones; null for all. Returns the former ones.
     const ObjectClasses *set_classes(const ObjectClasses *classes) { return std::exchange(classes_, classes); }
 
@@ -108,6 +116,11 @@ private:
                std::equal(args, args + rule_->positive[literal].args.size(), trigger_args_);
     }
     bool constraints_hold() const;
+    bool is_negated(int32_t predicate, const int32_t *args) const {
+        if (!assumed_ || task_.stratum[predicate] != assumed_stratum_) return !holds(predicate, args);
+        int32_t id = atoms_.find(predicate, args, task_.arities[predicate]);
+        return id < 0 || static_cast<size_t>(id) >= assumed_->size() || !(*assumed_)[id];
+    }
 
     template<class Emit>
     void join(uint64_t rest, Emit &&emit) {
@@ -183,6 +196,9 @@ private:
     std::vector<char> truth_;
     std::vector<Relation> relations_;
     std::vector<int32_t> true_fluents_;
+
+    const std::vector<char> *assumed_ = nullptr;
+    int32_t assumed_stratum_ = -1;
 
     const ObjectClasses *classes_ = nullptr;
     const Rule *rule_ = nullptr;

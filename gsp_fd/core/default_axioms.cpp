@@ -5,6 +5,7 @@
 #include <deque>
 #include <set>
 
+#include "components.h"
 #include "fact_set.h"
 
 namespace gsp {
@@ -47,37 +48,9 @@ private:
     /// Marks the variables that depend on another one that depends on them, non-default values only: the others are
     /// stratified.
     void find_cycles() {
-        const size_t count = task_.variables.size();
-        in_cycle_.assign(count, 0);
-        std::vector<std::vector<int32_t>> backwards(count);
-        for (size_t v = 0; v < count; ++v)
-            for (int32_t body : other_bodies_[v]) backwards[body].push_back(static_cast<int32_t>(v));
-        std::vector<char> seen(count, 0);
-        std::vector<int32_t> finished, component;
-        for (size_t v = 0; v < count; ++v) visit(static_cast<int32_t>(v), other_bodies_, seen, finished);
-        seen.assign(count, 0);
-        for (size_t i = finished.size(); i-- > 0;) {
-            component.clear();
-            visit(finished[i], backwards, seen, component);
+        in_cycle_.assign(task_.variables.size(), 0);
+        for (const std::vector<int32_t> &component : components(other_bodies_))
             for (int32_t v : component) in_cycle_[v] = component.size() > 1;
-        }
-    }
-    /// Depth first, without recursion; appends what was not seen before, in the order in which it is left.
-    static void visit(int32_t start, const std::vector<std::vector<int32_t>> &next, std::vector<char> &seen,
-                      std::vector<int32_t> &left) {
-        if (seen[start]) return;
-        seen[start] = 1;
-        std::vector<std::pair<int32_t, size_t>> path{{start, 0}};
-        while (!path.empty()) {
-            auto &[v, taken] = path.back();
-            if (taken == next[v].size()) {
-                left.push_back(v);
-                path.pop_back();
-            } else if (int32_t w = next[v][taken++]; !seen[w]) {
-                seen[w] = 1;
-                path.push_back({w, 0});
-            }
-        }
     }
 
     /// Derived variables whose default value somebody needs. In `needed`, value 1 stands for the default value.

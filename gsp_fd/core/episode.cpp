@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace gsp {
 namespace {
@@ -20,6 +21,10 @@ void make_own(EpisodeOptions &options) {
     }
 }
 
+OpenListPtr wastar_open_list(const std::shared_ptr<Heuristic> &h, double weight) {
+    return make_ordered_open_list({make_sum({make_g(), make_weighted(h, weight)})}, false, false);
+}
+
 }  // namespace
 
 Episode::Episode(std::shared_ptr<const LiftedTask> task, bool symmetry)
@@ -29,9 +34,14 @@ Episode::Episode(std::shared_ptr<const LiftedTask> task, bool symmetry)
 Episode::Episode(std::shared_ptr<const LiftedTask> task, EpisodeOptions options) : Episode(std::move(task), options.symmetry) {
     make_own(options);
     planner_ = options.plans;
+    if (options.guide) {
+        follow_guide(options);
+        return;
+    }
     if (planner_) planner_->bind(space_);
+    std::shared_ptr<Heuristic> q = make_awaited();
     SearchOptions search;
-    search.open = open_list(options);
+    search.open = options.greedy ? make_depth_first_open_list(q) : wastar_open_list(q, options.weight);
     search.dead_ends = options.dead_ends;
     search.lazy = true;
     search.max_expansions = options.budget;
@@ -40,13 +50,31 @@ Episode::Episode(std::shared_ptr<const LiftedTask> task, EpisodeOptions options)
     advance();
 }
 
-OpenListPtr Episode::open_list(const EpisodeOptions &options) const {
-    std::shared_ptr<Heuristic> q = make_awaited();
-    OpenListPtr open = options.greedy
-                           ? make_depth_first_open_list(q)
-                           : make_ordered_open_list({make_sum({make_g(), make_weighted(q, options.weight)})}, false, false);
-    if (!options.guide) return open;
-    return make_alternation_open_list({make_ordered_open_list({options.guide, q}, false, false), open}, 0);
+void Episode::follow_guide(const EpisodeOptions &options) {
+    LiftedSpace searched(space_.shared_task(), options.symmetry);
+    SearchOptions search;
+    search.open = wastar_open_list(options.guide, options.weight);
+    search.max_expansions = options.budget;
+    Watch watch(options.guide_seconds, 0, nullptr);
+    const SearchResult result = gsp::search(searched, std::move(search), watch);
+    expansions_ = result.expanded;
+    if (result.outcome == Outcome::solved) {
+        if (planner_) planner_->bind(space_);
+        int32_t state = space_.initial_state();
+        std::vector<int32_t> applicable;
+        for (int32_t op : result.plan) {
+            space_.load(state);
+            applicable.clear();
+            space_.applicable(applicable);
+            keep(state, applicable);
+            space_.load(state);
+            const int32_t own = space_.insert_representative(searched.action(op)), successor = space_.apply(own);
+            add({state, own, successor}, TransitionKind::inner);
+            state = successor;
+        }
+        take_plan(result);
+    }
+    planner_.reset();
 }
 
 bool Episode::advance() {
@@ -54,14 +82,18 @@ bool Episode::advance() {
     if (!search_) return false;
     if (search_->advance()) {
         pending_ = search_->waiting()[0];
-        actions_.set(pending_, search_->awaited()[0]);
-        Rows plan;
-        if (planner_) planner_->relaxed_plan(pending_, plan);
-        plans_.set(pending_, plan.values);
+        keep(pending_, search_->awaited()[0]);
     }
     take_over();
     if (pending_ < 0) finish();
     return pending_ >= 0;
+}
+
+void Episode::keep(int32_t state, std::span<const int32_t> applicable) {
+    actions_.set(state, applicable);
+    Rows plan;
+    if (planner_) planner_->relaxed_plan(state, plan);
+    plans_.set(state, plan.values);
 }
 
 void Episode::feed(std::span<const float> q) {
@@ -70,25 +102,58 @@ void Episode::feed(std::span<const float> q) {
     pending_ = -1;
 }
 
+void Episode::add(Step step, TransitionKind kind) {
+    auto known = actions(step.state);
+    auto action = static_cast<int32_t>(std::find(known.begin(), known.end(), step.op) - known.begin());
+    transitions_.push_back({step.state, action, step.successor, space_.cost(step.op), unbounded, kind});
+}
+
 /// Makes transitions of the steps that the search took.
 void Episode::take_over() {
-    for (auto [state, op, successor] : steps_) {
-        auto known = actions(state);
-        auto action = static_cast<int32_t>(std::find(known.begin(), known.end(), op) - known.begin());
-        bool dead = search_->is_dead_end(successor) || actions(successor).empty();
-        transitions_.push_back({state, action, successor, space_.cost(op), unbounded,
-                                dead ? TransitionKind::dead_end : TransitionKind::inner});
+    for (const Step &step : steps_) {
+        bool dead = search_->is_dead_end(step.successor) || actions(step.successor).empty();
+        add(step, dead ? TransitionKind::dead_end : TransitionKind::inner);
     }
     steps_.clear();
     expansions_ = search_->result().expanded;
 }
 
-void Episode::finish() {
-    if (const SearchResult &result = search_->result(); result.outcome == Outcome::solved) {
-        plan_length_ = static_cast<int64_t>(result.plan.size());
-        if (plan_length_ > 0) transitions_.back().kind = TransitionKind::goal;
-        bound_plan();
+/// The last transition is that to the goal.
+void Episode::take_plan(const SearchResult &result) {
+    plan_length_ = static_cast<int64_t>(result.plan.size());
+    if (plan_length_ > 0) transitions_.back().kind = TransitionKind::goal;
+    bound_plan();
+}
+
+/// States from which every way was followed and none leads on are dead ends, although they have actions.
+void Episode::mark_dead_ends() {
+    std::vector<std::vector<int32_t>> before(space_.num_states());
+    std::vector<size_t> followed(space_.num_states(), 0);
+    for (const Transition &t : transitions_) {
+        before[t.successor].push_back(t.state);
+        ++followed[t.state];
     }
+    std::vector<char> leads_on(space_.num_states(), 0);
+    std::vector<int32_t> open;
+    auto mark = [&](int32_t state) {
+        if (!std::exchange(leads_on[state], 1)) open.push_back(state);
+    };
+    for (const Transition &t : transitions_) {
+        if (followed[t.state] < actions(t.state).size()) mark(t.state);
+        if (t.kind == TransitionKind::goal || (t.kind == TransitionKind::inner && followed[t.successor] == 0)) mark(t.successor);
+    }
+    while (!open.empty()) {
+        int32_t state = open.back();
+        open.pop_back();
+        for (int32_t predecessor : before[state]) mark(predecessor);
+    }
+    for (Transition &t : transitions_)
+        if (!leads_on[t.successor]) t.kind = TransitionKind::dead_end;
+}
+
+void Episode::finish() {
+    if (search_->result().outcome == Outcome::solved) take_plan(search_->result());
+    mark_dead_ends();
     search_.reset();
     planner_.reset();
 }

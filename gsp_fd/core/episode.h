@@ -2,6 +2,8 @@
 // one call of the network, and what training learns from it: its states with their actions, and every transition it took.
 #pragma once
 
+#include <limits>
+
 #include "lifted_space.h"
 #include "search.h"
 
@@ -13,7 +15,8 @@ struct EpisodeOptions {
     bool greedy = false;         // the policy: best action of the deepest state first
     bool symmetry = true;
     std::shared_ptr<Heuristic> dead_ends;  // infinite value: a dead end
-    std::shared_ptr<Heuristic> guide;      // a second frontier ordered by this heuristic takes every other turn
+    std::shared_ptr<Heuristic> guide;      // WA* with this heuristic finds the plan, not Q; the episode is that plan
+    double guide_seconds = std::numeric_limits<double>::infinity();  // of CPU time
     std::shared_ptr<Heuristic> plans;      // knows relaxed plans, for encoders that take them
 };
 
@@ -74,8 +77,13 @@ private:
         std::vector<Row> rows_;
     };
     Episode(std::shared_ptr<const LiftedTask> task, bool symmetry);
-    OpenListPtr open_list(const EpisodeOptions &options) const;
+    void follow_guide(const EpisodeOptions &options);
+    /// Keeps the applicable actions of a state and, where they are wanted, its relaxed plan.
+    void keep(int32_t state, std::span<const int32_t> applicable);
+    void add(Step step, TransitionKind kind);
     void take_over();
+    void take_plan(const SearchResult &result);
+    void mark_dead_ends();
     void finish();
     std::vector<int32_t> plan_transitions() const;
     void bound_plan();

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "grounder.h"
+#include "axiom_layers.h"
 
 namespace gsp {
 namespace {
@@ -20,6 +20,7 @@ public:
         out_ = std::make_shared<GroundTask>();
         out_->metric = task_.metric;
         if (!grounding_.solvable) return trivial(false);
+        layer_ = axiom_layers(task_, grounding_, watch_);
         choose_variables();
         mirror_negated();
         set_initial_and_goal();
@@ -52,7 +53,7 @@ private:
 
     void add_variable(const std::vector<int32_t> &atoms, bool with_none) {
         auto variable = static_cast<int32_t>(out_->variables.size());
-        Variable v{"var" + std::to_string(variable), task_.stratum[grounding_.atoms[atoms[0]].predicate], {}};
+        Variable v{"var" + std::to_string(variable), layer_[atoms[0]], {}};
         for (int32_t atom : atoms) {
             place_[atom] = {variable, static_cast<int32_t>(v.value_names.size())};
             v.value_names.push_back("Atom " + name(atom));
@@ -346,6 +347,7 @@ private:
     const Grounding &grounding_;
     Watch &watch_;
     std::vector<std::vector<int32_t>> groups_;
+    std::vector<int32_t> layer_;    // atom -> its axiom layer, or -1
     std::vector<Fact> place_;       // atom -> its fact
     std::vector<int32_t> mirror_;   // atom -> variable that tells whether it is false, or -1
     std::vector<int32_t> none_;     // variable -> value "none of those", or -1

@@ -130,7 +130,23 @@ int32_t LiftedSpace::insert_representative(std::span<const int32_t> tuple) {
     return insert_action({renamed, tuple.size()});
 }
 
-uint64_t LiftedSpace::fill_successor(int32_t op) {
+int32_t LiftedSpace::apply(int32_t op) {
+    const uint64_t hash = find_effects(op);
+    fill_successor();
+    return register_row(buffer_, hash);
+}
+
+int32_t LiftedSpace::find_successor(int32_t op) {
+    const uint64_t hash = find_effects(op);
+    bool filled = false;
+    return index_.find(hash, [&](int32_t other) {
+        if (rows_[other].hash != hash) return false;
+        if (!std::exchange(filled, true)) fill_successor();
+        return is_row(other, buffer_, hash);
+    });
+}
+
+uint64_t LiftedSpace::find_effects(int32_t op) {
     const int32_t *tuple = actions_.args(op);
     const Schema &schema = task_->schemas[tuple[0]];
     added_.clear();
@@ -148,23 +164,26 @@ uint64_t LiftedSpace::fill_successor(int32_t op) {
         part->erase(std::unique(part->begin(), part->end()), part->end());
     }
     uint64_t hash = rows_[current_].hash;
+    for (int32_t atom : added_)
+        if (!database_.holds(atom)) hash ^= zobrist(atom);
+    for (int32_t atom : deleted_)
+        if (database_.holds(atom) && !std::binary_search(added_.begin(), added_.end(), atom)) hash ^= zobrist(atom);
+    return hash;
+}
+
+void LiftedSpace::fill_successor() {
     buffer_.clear();
     size_t add = 0;
     auto put_added_before = [&](int32_t limit) {
-        for (; add < added_.size() && added_[add] < limit; ++add) {
-            buffer_.push_back(added_[add]);
-            hash ^= zobrist(added_[add]);
-        }
+        for (; add < added_.size() && added_[add] < limit; ++add) buffer_.push_back(added_[add]);
     };
     for (int32_t atom : atoms(current_)) {
         put_added_before(atom);
-        bool kept_by_add = add < added_.size() && added_[add] == atom;
+        const bool kept_by_add = add < added_.size() && added_[add] == atom;
         add += kept_by_add;
-        if (!kept_by_add && std::binary_search(deleted_.begin(), deleted_.end(), atom)) hash ^= zobrist(atom);
-        else buffer_.push_back(atom);
+        if (kept_by_add || !std::binary_search(deleted_.begin(), deleted_.end(), atom)) buffer_.push_back(atom);
     }
     put_added_before(INT32_MAX);
-    return hash;
 }
 
 void LiftedSpace::ground_effects(const Rule &rule, const int32_t *binding) {

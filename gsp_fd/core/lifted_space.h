@@ -15,11 +15,8 @@ public:
     void load(int32_t state) override;
     int32_t unsatisfied_goals() override;
     void applicable(std::vector<int32_t> &operators) override;
-    int32_t apply(int32_t op) override { return register_row(buffer_, fill_successor(op)); }
-    int32_t find_successor(int32_t op) override {
-        const uint64_t hash = fill_successor(op);
-        return index_.find(hash, [&](int32_t other) { return is_row(other, buffer_, hash); });
-    }
+    int32_t apply(int32_t op) override;
+    int32_t find_successor(int32_t op) override;
 
     int32_t cost(int32_t op) const override { return costs_[op]; }
     bool unit_cost() const override { return task_->unit_cost; }
@@ -75,8 +72,10 @@ private:
     bool holds_for(const Rule &rule, std::span<const int32_t> args);
     void ground_effects(const Rule &rule, const int32_t *binding);
     int32_t register_row(const std::vector<int32_t> &atoms, uint64_t hash);
-    /// Puts the atoms of the current state's successor into the buffer, and returns their hash.
-    uint64_t fill_successor(int32_t op);
+    /// Finds what an operator adds and deletes, and returns the hash of the current state's successor.
+    uint64_t find_effects(int32_t op);
+    /// Puts the atoms of that successor into the buffer.
+    void fill_successor();
     /// Makes the classes of objects those of the current state.
     void classify();
     uint64_t zobrist(int32_t atom) const { return mix(static_cast<uint64_t>(atom) + 1); }

@@ -67,6 +67,7 @@ void LiftedTask::check_rule(const Rule &rule, const std::string &name) const {
 
 void LiftedTask::check_axioms() {
     stratum.assign(predicates.size(), -1);
+    stratified = true;
     for (size_t s = 0; s < axioms.size(); ++s)
         for (const Rule &rule : axioms[s]) {
             if (rule.add.size() != 1 || !rule.del.empty()) throw InputError("an axiom derives exactly one literal");
@@ -78,10 +79,11 @@ void LiftedTask::check_axioms() {
         }
     for (size_t s = 0; s < axioms.size(); ++s)
         for (const Rule &rule : axioms[s]) {
-            for (const Literal &literal : rule.positive)
-                if (stratum[literal.predicate] > static_cast<int32_t>(s)) throw InputError("the strata are not in order");
+            for (const auto *part : {&rule.positive, &rule.negative})
+                for (const Literal &literal : *part)
+                    if (stratum[literal.predicate] > static_cast<int32_t>(s)) throw InputError("the strata are not in order");
             for (const Literal &literal : rule.negative)
-                if (stratum[literal.predicate] >= static_cast<int32_t>(s)) throw InputError("the axioms are not stratified");
+                if (stratum[literal.predicate] == static_cast<int32_t>(s)) stratified = false;
         }
 }
 

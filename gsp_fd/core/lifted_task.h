@@ -46,7 +46,8 @@ struct LiftedTask {
     std::vector<int32_t> arities;
     std::vector<char> fluent;
     std::vector<Schema> schemas;
-    /// Rules of derived predicates, each with one added literal, stratum by stratum: negative literals are of earlier strata.
+    /// Rules of derived predicates, each with one added literal, stratum by stratum: negative literals are of earlier strata, or
+    /// where the predicates are not stratified, of the same one.
     std::vector<std::vector<Rule>> axioms;
     std::vector<GroundAtom> init, goal_positive, goal_negative;
     std::vector<std::vector<std::pair<std::vector<int32_t>, int32_t>>> function_values;  // per function, sorted by arguments
@@ -58,6 +59,7 @@ struct LiftedTask {
     void finish();
     std::vector<std::vector<char>> is_member;  // [type][object]
     std::vector<int32_t> stratum;              // [predicate], -1 for those that no axiom derives
+    bool stratified = true;                    // no rule negates a predicate of its own stratum
     bool strips = true;                        // no alternatives, conditional effects or axioms
     bool unit_cost = true;
     int32_t min_cost = 1;

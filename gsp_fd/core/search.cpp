@@ -216,6 +216,13 @@ private:
         }
     }
 
+    bool is_known(int32_t state) { return state == initial_ || nodes_[state]->parent >= 0; }
+    /// Lazy: whether another path, of cost g, to a known state is of no use.
+    bool leads_nowhere(int32_t state, int64_t g) {
+        const Node &node = *nodes_[state];
+        return node.status == static_cast<uint32_t>(Status::dead) || !options_.reopen || g >= node.g;
+    }
+
     /// Lazy: applies an operator of an evaluated state. True if that is an entry of the batch.
     bool follow(Entry entry) {
         const Node parent = *nodes_[entry.state];
@@ -228,11 +235,11 @@ private:
         if (options_.steps) options_.steps->push_back({entry.state, entry.op, successor});
         auto g = static_cast<int32_t>(next_g);
         Node &node = *nodes_[successor];
-        bool known = successor == initial_ || node.parent >= 0;
+        bool known = is_known(successor);
         bool expands = per_operator_ && !(known && open_.looks_ahead());
         result_.expanded += expands;
         if (known) {
-            if (node.status == static_cast<uint32_t>(Status::dead) || !options_.reopen || g >= node.g) return expands;
+            if (leads_nowhere(successor, g)) return expands;
             if (node.status == static_cast<uint32_t>(Status::closed)) ++result_.reopened;
         }
         tell_of(entry.state, successor);
@@ -322,6 +329,7 @@ private:
     void collect_operators() {
         batch_operators_.begin.assign(1, 0);
         batch_operators_.values.clear();
+        batch_known_.clear();
         for (int32_t state : batch_) {
             bool dead = std::any_of(heuristics_.begin(), heuristics_.end(), [&](const Heuristic *heuristic) {
                 return alone(*heuristic) && heuristic->safe() && values_[state][heuristic->slot] == dead_end;
@@ -331,6 +339,17 @@ private:
                 space_.applicable(batch_operators_.values);
             }
             batch_operators_.close();
+            find_known(state);
+        }
+    }
+    /// Pairs are expansions: those that lead to known states only are left out before they cost one. A policy looks ahead itself.
+    void find_known(int32_t state) {
+        batch_known_.resize(batch_operators_.values.size(), -1);
+        if (!per_operator_ || open_.looks_ahead()) return;
+        for (auto k = static_cast<size_t>(batch_operators_.begin[batch_operators_.begin.size() - 2]); k < batch_known_.size(); ++k) {
+            const int32_t op = batch_operators_.values[k], successor = space_.find_successor(op);
+            if (successor >= 0 && is_known(successor) && leads_nowhere(successor, int64_t{nodes_[state]->g} + adjusted(op)))
+                batch_known_[k] = successor;
         }
     }
 
@@ -367,6 +386,10 @@ private:
         if (!per_operator_) order_successors();
         sums_.add(state, operators_, batch_operators_.begin[index], operator_values_, values_[state]);
         for (size_t k = 0; k < operators_.size(); ++k) {
+            if (int32_t known = batch_known_[batch_operators_.begin[index] + k]; known >= 0) {
+                if (options_.steps) options_.steps->push_back({state, operators_[k], known});
+                continue;
+            }
             for (Heuristic *heuristic : heuristics_)
                 if (heuristic->per_operator())
                     slots_[heuristic->slot] = operator_values_[heuristic->slot][batch_operators_.begin[index] + k];
@@ -447,6 +470,7 @@ private:
     std::vector<int32_t> batch_, operators_, preferred_, preferred_buffer_;
     std::vector<double> batch_values_, slots_;
     Rows batch_operators_, batch_preferred_;
+    std::vector<int32_t> batch_known_;  // for each operator: the known state that it leads to and no more, or -1
     std::vector<std::vector<double>> operator_values_;
 };
 

@@ -1,4 +1,4 @@
-"""Seeded instance generators for the IPC 2023 learning domains, four more and four puzzles: `gsp-generate`.
+"""Seeded instance generators for the IPC 2023 learning domains, seven more and four puzzles: `gsp-generate`.
 
 From outside, import `GENERATORS`, `domain_text`, `generate` and `generate_set`; the same arguments always
 give the same bytes. `variants` makes other problems of given ones, in any domain: other goals, other starts.

@@ -221,7 +221,6 @@ def _changed(task: Task, kind: str, **parts: Any) -> Task | None:
     name = kind.replace(" ", "-")
     problem = replace(task.problem, name=f"{task.problem.name}-{name}", **parts)
     lifted = lifted_task(task.domain, problem)
-    assert isinstance(lifted, LiftedTask)  # as the task it was made from
     variant = Task(
         name=str(file.with_name(f"{file.stem}-{name}{file.suffix}")),
         domain=task.domain,

@@ -6,7 +6,7 @@ Outside this folder use the names below, and ``strict`` for what the ``pddl`` pa
 from __future__ import annotations
 
 from gsp_fd.pddl.ast import Domain, Problem
-from gsp_fd.pddl.lifted import LiftedTask, NotLifted, lifted_task
+from gsp_fd.pddl.lifted import LiftedTask, lifted_task
 from gsp_fd.pddl.parser import read_domain, read_problem
 from gsp_fd.pddl.rules import Literal, Rule, Schema
 
@@ -14,7 +14,6 @@ __all__ = [
     "Domain",
     "LiftedTask",
     "Literal",
-    "NotLifted",
     "Problem",
     "Rule",
     "Schema",

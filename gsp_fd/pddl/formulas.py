@@ -25,6 +25,7 @@ from gsp_fd.pddl.ast import (
     SimpleEffect,
     TypedName,
     UniversalEffect,
+    supertypes,
 )
 from gsp_fd.pddl.reader import SList
 
@@ -41,6 +42,8 @@ _UNSUPPORTED = {
     **dict.fromkeys((*_MODAL, "hold-during", "hold-after"), "trajectory constraints"),
 }
 """What a condition may start with in other versions of PDDL, unless it is a predicate."""
+Scope = Mapping[str, tuple[str, ...]]
+"""The variables and objects that a formula may name, with their types."""
 _TIMES = (("at", "start"), ("at", "end"), ("over", "all"))
 
 
@@ -49,6 +52,11 @@ def _unsupported(tag: str, node: SList) -> str | None:
     if len(node) > 1 and (tag, node[1]) in _TIMES:
         return "durative conditions"
     return _UNSUPPORTED.get(tag)
+
+
+def types_of(names: Iterable[TypedName]) -> dict[str, tuple[str, ...]]:
+    """The types of declared names."""
+    return {item.name: item.types for item in names}
 
 
 class FormulaParser:
@@ -61,6 +69,7 @@ class FormulaParser:
         self.functions: Mapping[str, Predicate] = {}
         self.derived: frozenset[str] = frozenset()
         self.warnings: list[str] = []
+        self._overlaps: dict[tuple[tuple[str, ...], tuple[str, ...]], bool] = {}
 
     def fail(self, message: str, line: int | None) -> NoReturn:
         raise InputError(message, self.file, line)
@@ -171,6 +180,25 @@ class FormulaParser:
         self.check_arity(node, declared)
         return Atom(name, terms, node.line)
 
+    def typed_atom(self, node: SList, known: Scope) -> Atom:
+        """The same with a warning for arguments of a wrong type, which Fast Downward does not look at."""
+        atom = self.atom(node, known)
+        for index, parameter in enumerate(self.predicates[atom.predicate].parameters, 1):
+            types = known[node[index]]
+            if not self._overlap(types, parameter.types):
+                wanted, given = (" or ".join(names) for names in (parameter.types, types))
+                message = f"argument {index} of '{atom.predicate}' is of type {wanted}, but '{node[index]}' of {given}"
+                self.warn(message, node.item_line(index))
+        return atom
+
+    def _overlap(self, types: tuple[str, ...], others: tuple[str, ...]) -> bool:
+        """Whether an object can be of both."""
+        if (types, others) not in self._overlaps:
+            chains = (supertypes(self.types, name) for name in (OBJECT, *self.types))
+            found = any(not {*types}.isdisjoint(chain) and not {*others}.isdisjoint(chain) for chain in chains)
+            self._overlaps[types, others] = found
+        return self._overlaps[types, others]
+
     def _fail_on_numbers(self, comparison: str, line: int) -> NoReturn:
         message = (
             f"numeric fluents are not supported: '{comparison}' compares numbers; functions may only be action costs"
@@ -179,7 +207,7 @@ class FormulaParser:
 
     # -- conditions. Each level of nesting costs one Python frame, see reader.MAX_DEPTH.
 
-    def condition(self, node: SList, known: Mapping[str, Any]) -> Condition:
+    def condition(self, node: SList, known: Scope) -> Condition:
         """A precondition, goal or condition of an effect; ``()`` is true."""
         if not node:
             return And((), node.line)
@@ -188,7 +216,7 @@ class FormulaParser:
             if tag != "=":
                 if isinstance(tag, str) and tag not in self.predicates and (what := _unsupported(tag, node)):
                     self.fail(f"'{tag}': {what} are not supported", line)
-                return self.atom(node, known)
+                return self.typed_atom(node, known)
             if len(node) != 3:
                 self.fail(f"'=' takes 2 arguments, got {len(node) - 1}", line)
             if any(isinstance(term, SList) for term in node):
@@ -198,7 +226,7 @@ class FormulaParser:
         first = 1
         if tag in ("forall", "exists"):
             variables, first = self._quantifier(node), 2
-            known = {**known, **{variable.name: None for variable in variables}}
+            known = {**known, **types_of(variables)}
         if tag in ("not", "imply") and len(node) != (2 if tag == "not" else 3):
             self.fail(f"'{tag}' takes {1 if tag == 'not' else 2} argument(s), got {len(node) - 1}", line)
         parts: list[Condition] = []
@@ -223,7 +251,7 @@ class FormulaParser:
 
     # -- effects
 
-    def effect(self, node: SList, known: Mapping[str, Any], costs: list[int | FunctionTerm] | None) -> Effect:
+    def effect(self, node: SList, known: Scope, costs: list[int | FunctionTerm] | None) -> Effect:
         """An effect; what it adds to total-cost goes to ``costs`` (None where that is not allowed)."""
         if not node:
             self.fail("an effect must be a non-empty list", node.line)
@@ -239,7 +267,7 @@ class FormulaParser:
             return ConjunctiveEffect(tuple(parts), line)
         if tag == "forall":
             variables = self._quantifier(node, may_be_empty=True)
-            known = {**known, **{variable.name: None for variable in variables}}
+            known = {**known, **types_of(variables)}
             return UniversalEffect(variables, self.effect(self._sublist(node, 2), known, None), line)
         if tag == "when":
             if len(node) != 3:
@@ -257,7 +285,7 @@ class FormulaParser:
             self.fail(f"argument {index} of '{node[0]}' must be a list, got '{child}'", node.item_line(index))
         return child
 
-    def _simple_effect(self, node: SList, known: Mapping[str, Any]) -> SimpleEffect:
+    def _simple_effect(self, node: SList, known: Scope) -> SimpleEffect:
         negated, inner = node[0] == "not", node
         if negated:
             if len(node) != 2 or not isinstance(node[1], SList) or not node[1]:
@@ -267,7 +295,7 @@ class FormulaParser:
             self.fail(f"numeric effect '{inner[0]}' is not supported: only (increase (total-cost) ...)", inner.line)
         if inner[0] == "=" or inner[0] in _CONNECTIVES:
             self.fail(f"'{inner[0]}' is not allowed here in an effect", inner.line)
-        atom = self.atom(inner, known)
+        atom = self.typed_atom(inner, known)
         if atom.predicate in self.derived:
             self.fail(f"derived predicate '{atom.predicate}' cannot be changed by an effect", inner.line)
         return SimpleEffect(atom, negated, node.line)

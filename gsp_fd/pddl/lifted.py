@@ -1,8 +1,7 @@
 """From the syntax tree to the lifted task that the native core is built from.
 
 All the PDDL that Fast Downward accepts has a lifted task: typing, constants, equality, negation, disjunction,
-quantifiers, conditional and universal effects, derived predicates and action costs. :class:`NotLifted` says why a
-task has none.
+quantifiers, conditional and universal effects, derived predicates and action costs.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from gsp_fd.pddl.literals import GroundAtom, Literals
 from gsp_fd.pddl.normal_form import AUXILIARY, TRUE, NormalForm, Variables, conjunction
 from gsp_fd.pddl.parser import garbage_collection_paused
 from gsp_fd.pddl.rules import Literal, Rule, Schema
-from gsp_fd.pddl.strata import NotStratifiedError, strata
+from gsp_fd.pddl.strata import strata
 
 _FRAMES_PER_LEVEL = 8
 """Of Python, at most, for a level of nested formulas, of which the reader allows a few hundred."""
@@ -44,10 +43,11 @@ class LiftedTask:
     ``objects`` start with the ``constants`` domain constants. Type 0 is ``object``; ``type_members`` lists
     the objects of a type, subtypes included, ``object_types`` the declared type of an object. ``fluent``
     marks the predicates that appear in an effect, and the derived ones, whose rules are ``axioms``: stratum by
-    stratum, so that a rule negates only what earlier strata derive. Predicates whose name starts with ``@aux-`` stand
-    for parts of conditions, which differ from problem to problem: models do not see them. An action is applicable only
-    where its cost terms have a value: where the preconditions do not imply that, a static predicate ``@def-FUNCTION``
-    does. Without ``use_costs`` every action costs 1. Atoms both added and deleted by an action end up true.
+    stratum, so that a rule negates only what earlier strata derive, or the same one where only ground atoms have an
+    order. Predicates whose name starts with ``@aux-`` stand for parts of conditions, which differ from problem to
+    problem: models do not see them. An action is applicable only where its cost terms have a value: where the
+    preconditions do not imply that, a static predicate ``@def-FUNCTION`` does. Without ``use_costs`` every action costs
+    1. Atoms both added and deleted by an action end up true.
     """
 
     domain_name: str
@@ -85,23 +85,20 @@ class LiftedTask:
         """The predicates that axioms derive."""
         return frozenset(rule.add[0].predicate for stratum in self.axioms for rule in stratum)
 
+    @property
+    def is_stratified(self) -> bool:
+        """Whether no rule negates a predicate of its own stratum; otherwise ground atoms may have an order still."""
+        for stratum in self.axioms:
+            heads = {rule.add[0].predicate for rule in stratum}
+            if any(literal.predicate in heads for rule in stratum for literal in rule.negative):
+                return False
+        return True
 
-@dataclass(frozen=True, slots=True)
-class NotLifted:
-    """Why a task has no lifted form, and the file and line where that shows."""
 
-    reason: str
-    line: int
-    file: str = ""
-
-
-def lifted_task(domain: Domain, problem: Problem) -> LiftedTask | NotLifted:
-    """The lifted task, or what keeps the task from having one."""
+def lifted_task(domain: Domain, problem: Problem) -> LiftedTask:
+    """The lifted task."""
     with garbage_collection_paused(), _deep_recursion():
-        try:
-            return _Converter(domain, problem).convert()
-        except _OutsideError as outside:
-            return outside.reason
+        return _Converter(domain, problem).convert()
 
 
 @contextmanager
@@ -112,12 +109,6 @@ def _deep_recursion() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(limit)
-
-
-class _OutsideError(Exception):
-    def __init__(self, reason: NotLifted) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class _Converter:
@@ -182,22 +173,11 @@ class _Converter:
             functions=tuple(self.functions),
             function_values=tuple(values),
             use_costs=problem.minimize_cost,
-            axioms=self._strata(),
+            axioms=strata(self.form.rules),
         )
 
     def _auxiliary(self) -> set[int]:
         return set(range(len(self.domain.predicates), len(self.form.predicates)))
-
-    def _strata(self) -> tuple[tuple[Rule, ...], ...]:
-        try:
-            return strata(self.form.rules)
-        except NotStratifiedError as error:
-            names = list(self.form.predicates)
-            circle = {names[predicate] for predicate in error.predicates}
-            # Auxiliary predicates alone are no circle: they stand for parts of conditions.
-            rule = next(rule for rule in self.domain.derived if rule.predicate in circle)
-            reason = f"derived predicate '{rule.predicate}' depends on its own negation"
-            raise _OutsideError(NotLifted(reason, rule.line, self.domain.file)) from None
 
     # -- names to indices
 

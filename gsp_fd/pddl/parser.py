@@ -20,7 +20,7 @@ from gsp_fd.pddl.ast import (
     TypedName,
     supertypes,
 )
-from gsp_fd.pddl.formulas import TOTAL_COST, FormulaParser
+from gsp_fd.pddl.formulas import TOTAL_COST, FormulaParser, Scope, types_of
 from gsp_fd.pddl.reader import SList, fact_words, read_fact, read_file
 
 REQUIREMENTS = (
@@ -129,7 +129,7 @@ class _DomainParser(_FileParser):
         constants = self.typed_list(found.get(":constants", empty), 1)
         self.predicates = self._signatures(found.get(":predicates", empty), "predicate")
         self.functions = self._signatures(found.get(":functions", empty), "function")
-        known = {constant.name: None for constant in constants}
+        known = types_of(constants)
         heads = [body[1][0] for body in bodies if body[0] == ":derived" and _is_derived(body)]
         self.derived = frozenset(head for head in heads if isinstance(head, str))
         derived = tuple(self._derived(body, known) for body in bodies if body[0] == ":derived")
@@ -213,7 +213,7 @@ class _DomainParser(_FileParser):
         result.pop("=", None)
         return result
 
-    def _action(self, node: SList, constants: Mapping[str, None]) -> Action:
+    def _action(self, node: SList, constants: Scope) -> Action:
         if len(node) < 2 or not isinstance(node[1], str):
             self.fail("expected the name of the action after ':action'", node.line)
         fields: dict[str, SList] = {}
@@ -232,19 +232,19 @@ class _DomainParser(_FileParser):
         if ":effect" not in fields:
             self.fail(f"action '{node[1]}' has no :effect", node.line)
         parameters = self.typed_list(fields.get(":parameters", SList([], node.line)), 0, variables=True, either=True)
-        known = {**constants, **{parameter.name: None for parameter in parameters}}
+        known = {**constants, **types_of(parameters)}
         precondition = self.condition(fields.get(":precondition", SList([], node.line)), known)
         costs: list[int | FunctionTerm] = []
         effect = fields[":effect"]
         parsed = self.effect(effect, known, costs) if effect else ConjunctiveEffect((), effect.line)
         return Action(node[1], parameters, precondition, parsed, costs[-1] if costs else None, node.line)
 
-    def _derived(self, node: SList, constants: Mapping[str, None]) -> Derived:
+    def _derived(self, node: SList, constants: Scope) -> Derived:
         if not _is_derived(node):
             self.fail("expected (:derived (PREDICATE ?x ...) CONDITION)", node.line)
         head = node[1]
         parameters = self.typed_list(head, 1, variables=True, either=True)
-        known = {**constants, **{parameter.name: None for parameter in parameters}}
+        known = {**constants, **types_of(parameters)}
         self.atom(SList([head[0], *(parameter.name for parameter in parameters)], head.line), known)
         return Derived(head[0], parameters, self.condition(node[2], known), node.line)
 
@@ -284,7 +284,7 @@ class _ProblemParser(_FileParser):
         goal = found[":goal"]
         if len(goal) != 2 or not isinstance(goal[1], SList) or not goal[1]:
             self.fail("expected one non-empty condition after ':goal'", goal.line)
-        condition = self.condition(goal[1], names)
+        condition = self.condition(goal[1], types_of((*self.domain.constants, *objects)))
         return Problem(
             name, domain_name, objects, init, values, condition, self._metric(found.get(":metric")),
             self.file, tuple(self.warnings),

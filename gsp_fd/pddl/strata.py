@@ -1,18 +1,14 @@
-"""The order in which derived predicates are evaluated: what a rule negates is known before the rule is looked at."""
+"""The order in which derived predicates are evaluated: what a rule negates is known before the rule is looked at.
+
+Where predicates depend on each other and on the negation of one of them, they stay together: their atoms may have such
+an order still, once the rules are ground.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from gsp_fd.pddl.rules import Rule
-
-
-class NotStratifiedError(Exception):
-    """Predicates that depend on each other and on the negation of one of them, by their numbers."""
-
-    def __init__(self, predicates: Sequence[int]) -> None:
-        super().__init__(predicates)
-        self.predicates = predicates
 
 
 def strata(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], ...]:
@@ -23,11 +19,6 @@ def strata(rules: Sequence[Rule]) -> tuple[tuple[Rule, ...], ...]:
         needs[rule.add[0].predicate].update((item.predicate, None) for item in body if item.predicate in needs)
     components = _components(needs)
     place = {predicate: index for index, members in enumerate(components) for predicate in members}
-    for rule in rules:
-        head = rule.add[0].predicate
-        for literal in rule.negative:
-            if literal.predicate in place and place[literal.predicate] == place[head]:
-                raise NotStratifiedError(components[place[head]])
     result: list[list[Rule]] = [[] for _ in components]
     for rule in rules:
         result[place[rule.add[0].predicate]].append(rule)

@@ -124,11 +124,15 @@ def adl_task(rng: random.Random) -> tuple[str, str]:
 def _rules(
     rng: random.Random, types: Sequence[str], basic: Signature, derived: Signature, constant: Terms
 ) -> list[str]:
-    """Rules of derived predicates in strata: a rule negates only basic predicates and those of lower strata."""
+    """Rules of derived predicates in strata: a rule negates only basic predicates and those of lower strata.
+
+    Sometimes it negates those of its own stratum too, so that only ground rules show whether they have strata.
+    """
     strata = {name: rng.randint(0, 1) for name in derived}
+    negates_its_own = bool(derived) and rng.random() < 0.3
     rules = []
     for name, kinds in derived.items():
-        below = {other: derived[other] for other in derived if strata[other] < strata[name]}
+        below = {other: derived[other] for other in derived if strata[other] < strata[name] + negates_its_own}
         level = {other: derived[other] for other in derived if strata[other] <= strata[name]}
         formulas = _Formulas(rng, types, {**basic, **level}, {**basic, **below})
         for _ in range(rng.randint(1, 2)):

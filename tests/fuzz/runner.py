@@ -28,6 +28,8 @@ MEMORY_MB = 1024
 PER_PROCESS = 500
 """Inputs until a fresh process takes over, so that what leaks is not taken for what an input needs."""
 SAVED_PER_KIND = 3
+IN_MEMORY = Path("/dev/shm")
+"""A file system in which files cost little; input lies there for as long as it is read."""
 
 
 @dataclass
@@ -165,7 +167,8 @@ def _run_child(target: Target, seed: int, first: int, end: int) -> tuple[int, in
     """(first input that was not read, number taken, finding). The child ends with its first finding."""
     shared = _Shared()
     shared.set(first, time.process_time(), 0)
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, tempfile.TemporaryFile() as words:
+    place = IN_MEMORY if IN_MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="fuzz-", dir=place) as folder, tempfile.TemporaryFile() as words:
         child = os.fork()
         if child == 0:
             try:

@@ -16,8 +16,10 @@ from gsp_fd.training.learning.pools import Pools
 
 QFunction = Callable[[_core.EncodedBatch], npt.NDArray[np.float32]]
 """Q-values [A] of a native encoded batch."""
-GUIDE_AFTER = 2
-"""Episodes of Q alone on an instance before hFF may help."""
+GUIDE_WEIGHT = 3.0
+"""w of WA* with hFF: plans nearly as short as with smaller ones, soon found."""
+GUIDE_BUDGET = 200_000
+"""Expansions of such a search, for the sake of memory; what ends it is its time."""
 
 
 @dataclass
@@ -87,10 +89,11 @@ class Collector:
         return finished
 
     def _start(self) -> Running:
+        if self.rng.random() < self.config.guided and (index := self.pools.pick_to_guide()) is not None:
+            self.pools.records[index].guided = True
+            return self._guided(index)
         config, index = self.config, self.pools.pick(self.rng)
-        instance, record = self.instances[index], self.pools.records[index]
-        stuck = record.best_length is None and record.episodes >= GUIDE_AFTER
-        guided = stuck and self.rng.random() < config.guided
+        instance = self.instances[index]
         weight = self.choice.draw(self.rng)
         episode = _core.Episode(
             instance.native,
@@ -98,17 +101,29 @@ class Collector:
             budget=self.pools.budget(index),
             symmetry=config.symmetry,
             dead_ends=instance.dead_ends if config.relaxed_dead_ends else None,
-            guide=instance.guide if guided else None,
             plans=instance.plans,
         )
-        return Running(index, instance, episode, weight, guided)
+        return Running(index, instance, episode, weight, False)
+
+    def _guided(self, index: int) -> Running:
+        instance, config = self.instances[index], self.config
+        episode = _core.Episode(
+            instance.native,
+            weight=GUIDE_WEIGHT,
+            budget=GUIDE_BUDGET,
+            symmetry=config.symmetry,
+            guide=instance.guide,
+            guide_seconds=config.guide_seconds,
+            plans=instance.plans,
+        )
+        return Running(index, instance, episode, GUIDE_WEIGHT, True)
 
     def note(self, item: Running) -> None:
         """Tells the pools about an episode that is over, whoever ran it."""
         episode = item.episode
         self.episodes += 1
-        self.expansions += episode.expansions
         if not item.guided:
+            self.expansions += episode.expansions
             self.choice.note(item.weight, episode.solved)
         self.pools.note(
             item.index,

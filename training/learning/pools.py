@@ -28,6 +28,8 @@ class Record:
     last_expansions: int | None = None
     failures: int = 0
     """Episodes without a plan since the last one with a plan."""
+    guided: bool = False
+    """Whether hFF was asked for a plan."""
 
 
 @dataclass
@@ -55,22 +57,33 @@ class Pools:
             return members[pool][min(rank, len(members[pool]) - 1)]
         return rng.choice(members[pool])
 
+    def pick_to_guide(self) -> int | None:
+        """The smallest instance that has no plan and was not tried with hFF."""
+        for index, record in enumerate(self.records):
+            if record.best_length is None and not record.guided:
+                return index
+        return None
+
     def budget(self, index: int) -> int:
         """Expansions of the next episode: more for an instance that stays unsolved."""
         factor = min(self.config.budget_growth, 2.0 ** min(30, self.records[index].failures // 2))
         return int(self.config.budget * max(1.0, factor))
 
     def note(self, index: int, *, solved: bool, plan_length: int, expansions: int, guided: bool) -> None:
-        """Takes in the result of an episode. With help of hFF an instance can become satisficed, never solved."""
+        """Takes in the result of an episode. A plan of hFF's is one to do better than, and says nothing of Q."""
         record = self.records[index]
+        if guided:
+            record.guided = True
+            if solved:
+                record.best_length = min(plan_length, record.best_length or plan_length)
+            return
         record.episodes += 1
         record.last_expansions = expansions
         record.failures = 0 if solved else record.failures + 1
         if not solved:
-            record.status = record.status if guided else Status.UNSOLVED
+            record.status = Status.UNSOLVED
             return
-        perfect = expansions == plan_length and not guided
-        record.status = Status.SOLVED if perfect else Status.SATISFICED
+        record.status = Status.SOLVED if expansions == plan_length else Status.SATISFICED
         record.best_length = min(plan_length, record.best_length or plan_length)
 
     def ever_solved(self) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.inference import clashing_runtimes
 from gsp_fd.task import LimitReached, TranslationFailed
 from gsp_fd.training.run.settings import add_options, given_options, option_of, read_toml
 
@@ -73,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from gsp_fd.training.run.start import check_extra
 
         check_extra()
+        if clash := clashing_runtimes():
+            print(f"gsp-train: warning: {clash}", file=sys.stderr)
         command = shlex.join(["gsp-train", *arguments])
         folder, config, inputs = _resumed(options) if options.resume else _started(options, command)
         from gsp_fd.training.run.session import Session
