@@ -59,6 +59,16 @@ def test_every_table_says_where_it_stands_and_what_it_needs() -> None:
                 assert set(figures) <= {"coverage", "steps", "expansions", "seconds"}
 
 
+def test_a_reader_that_goes_away() -> None:
+    """As ``reproduce_paper.py --list | head`` does it."""
+    command = [sys.executable, str(SCRIPT), "--list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+
+
 def test_ours_beside_the_papers(folder: Path) -> None:
     run = reproduce("--results", str(folder))
     assert run.returncode == 0, run.stderr

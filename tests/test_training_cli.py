@@ -173,6 +173,7 @@ def test_a_domain_and_a_folder_are_enough(
         ([str(problems), "--train", "x"], "there is already --train x"),
         (["a.pddl", "b.pddl", "c.pddl"], "expected a domain file and a folder of problems"),
         ([str(problems / "domain.pddl")], "a folder of problems is missing"),
+        ([str(problems / "domain.pddl"), "nowhere"], "nowhere: there is no such file or folder"),
         (["x", "--resume", "blocksworld-run"], "x cannot change when a run is resumed"),
     ):
         assert cli.main(arguments) == ExitCode.DRIVER_INPUT_ERROR

@@ -121,6 +121,8 @@ def _take_files(options: argparse.Namespace) -> None:
     if len(options.files) > 2:
         raise driver_error(f"expected a domain file and a folder of problems, found {', '.join(options.files)}")
     for file in options.files:
+        if not Path(file).exists():
+            raise driver_error("there is no such file or folder", file)
         name = "train" if Path(file).is_dir() else "domain"
         if getattr(options, name) is not None:
             raise driver_error(f"{file}: there is already {option_of(name)} {getattr(options, name)}")

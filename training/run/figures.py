@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -128,13 +129,19 @@ def size_figure(policy: Sequence[tuple[int, int | None]], hff: Sequence[tuple[in
     return _svg(parts, "Plan lengths against problem size, GSP and hFF")
 
 
-def calibration_figure(points: Sequence[tuple[int, float, float]]) -> str:
-    """-Q against what the rest of the plan costs."""
+def calibration_figure(points: Sequence[tuple[int, float, float]], names: Sequence[str]) -> str:
+    """-Q against what the rest of the plan costs: a line for each validation problem, which tells its name."""
     high = max([1.0, *(max(cost, value) for _, cost, value in points)])
     x, y = Axis(0, high, LEFT, WIDTH - RIGHT), Axis(0, high, HEIGHT - BOTTOM, TOP)
     parts = _frame(x, y, "cost of the rest of the plan", "−Q")
     parts.append(f'<path class="hff" d="M{x(0)} {y(0)}L{x(high)} {y(high)}"/>')
-    parts += _dots([(x(cost), y(max(0.0, value))) for _, cost, value in points], 2.2)
+    plans: dict[int, list[Point]] = {}
+    for index, cost, value in points:
+        plans.setdefault(index, []).append((x(cost), y(max(0.0, value))))
+    for index, plan in plans.items():
+        name = html.escape(names[index]) if index < len(names) else ""
+        marks = "".join(_dots(plan, 2.2))
+        parts.append(f'<g class="plan"><title>{name}</title>{_line(plan)}{marks}</g>')
     return _svg(parts, "Q against the truth on validation plans")
 
 

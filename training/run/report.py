@@ -23,7 +23,9 @@ h1 { line-height: 1.2; } h2 { margin-top: 1.6em; } .verdict { font-size: 1.15em;
 figure { margin: 0; } figcaption { font-size: 14px; color: var(--soft); } svg { width: 100%; height: auto; }
 svg text { font: 16px system-ui, sans-serif; fill: var(--ink); } .grid { stroke: var(--grid); }
 .axis { stroke: var(--soft); fill: none; } .line { fill: none; stroke: var(--blue); stroke-width: 2.5; }
-.dot { fill: var(--blue); } path.hff { fill: none; stroke: var(--hff); stroke-width: 2; stroke-dasharray: 6 4; }
+.dot { fill: var(--blue); } .plan .line { stroke-width: 1; opacity: .45; }
+.plan:hover .line { stroke-width: 3; opacity: 1; }
+path.hff { fill: none; stroke: var(--hff); stroke-width: 2; stroke-dasharray: 6 4; }
 circle.hff { fill: none; stroke: var(--hff); stroke-width: 1.5; } svg text.hff { fill: var(--hff); }
 .band { fill: var(--band); fill-opacity: .22; } .unsolved { fill: var(--u); } .satisficed { fill: var(--s); }
 .perfect { fill: var(--p); } .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .8em; }
@@ -81,9 +83,9 @@ def _figures(facts: CardFacts, rows: Sequence[Row]) -> Iterable[str]:
         ),
         (figures.heat_map(rows), f"The last search on each training problem. {KEYS}"),
         (
-            figures.calibration_figure(facts.score.calibration),
-            "Is Q right? Along the policy's validation plans, −Q against what the rest of the plan costs; exact values "
-            "lie on the dashed line.",
+            figures.calibration_figure(facts.score.calibration, [instance.name for instance in facts.validation]),
+            "Is Q right? −Q against what the rest of the plan costs, a line for each validation problem that is solved "
+            "(point at it for its name); exact values lie on the dashed line.",
         ),
         (
             figures.expansions_figure(rows),
