@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from math import isqrt
 from random import Random
 
 from gsp_fd.generate.base import Atom, Generator, Instance, domain_file
-from gsp_fd.generate.layout import adjacent_pairs, grid, rectangles, spanning_tree
+from gsp_fd.generate.layout import adjacent_pairs, grid, spanning_tree
 from gsp_fd.generate.levels import cell_name
 
 
 def instance(size: int, rng: Random) -> Instance:
-    """Doors between the cells of a grid, so that there is one way between any two; start and exit anywhere."""
-    rows, columns = rng.choice(rectangles(size, 2) or rectangles(size, size))
-    cells = grid(rows, columns)
+    """Doors between the cells of a square, so that there is one way between any two; start and exit anywhere.
+
+    The last row may be short.
+    """
+    columns = isqrt(size)
+    cells = grid(-(-size // columns), columns)[:size]
     number = {cell: index for index, cell in enumerate(cells)}
     walls = [(number[one], number[other]) for one, other in adjacent_pairs(cells) if one < other]
     start, end = rng.sample(cells, 2)
