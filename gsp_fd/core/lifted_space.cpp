@@ -131,34 +131,35 @@ int32_t LiftedSpace::insert_representative(std::span<const int32_t> tuple) {
 }
 
 int32_t LiftedSpace::apply(int32_t op) {
-    const uint64_t hash = find_effects(op);
+    const uint64_t hash = *find_effects(op, false);
     fill_successor();
     return register_row(buffer_, hash);
 }
 
 int32_t LiftedSpace::find_successor(int32_t op) {
-    const uint64_t hash = find_effects(op);
+    const auto hash = find_effects(op, true);
     bool filled = false;
-    return index_.find(hash, [&](int32_t other) {
-        if (rows_[other].hash != hash) return false;
+    return !hash ? -1 : index_.find(*hash, [&](int32_t other) {
+        if (rows_[other].hash != *hash) return false;
         if (!std::exchange(filled, true)) fill_successor();
-        return is_row(other, buffer_, hash);
+        return is_row(other, buffer_, *hash);
     });
 }
 
-uint64_t LiftedSpace::find_effects(int32_t op) {
+std::optional<uint64_t> LiftedSpace::find_effects(int32_t op, bool known_only) {
     const int32_t *tuple = actions_.args(op);
     const Schema &schema = task_->schemas[tuple[0]];
     added_.clear();
     deleted_.clear();
-    ground_effects(schema, tuple + 1);
+    bool all_known = ground_effects(schema, tuple + 1, known_only);
     if (!schema.conditional.empty()) {
         const ObjectClasses *classes = database_.set_classes(nullptr);
         for (const Rule &rule : schema.conditional)
             database_.match_bound(rule, {tuple + 1, schema.parameters.size()},
-                                  [&](const int32_t *binding) { ground_effects(rule, binding); });
+                                  [&](const int32_t *binding) { all_known &= ground_effects(rule, binding, known_only); });
         database_.set_classes(classes);
     }
+    if (!all_known) return std::nullopt;
     for (auto *part : {&added_, &deleted_}) {
         std::sort(part->begin(), part->end());
         part->erase(std::unique(part->begin(), part->end()), part->end());
@@ -186,13 +187,20 @@ void LiftedSpace::fill_successor() {
     put_added_before(INT32_MAX);
 }
 
-void LiftedSpace::ground_effects(const Rule &rule, const int32_t *binding) {
+bool LiftedSpace::ground_effects(const Rule &rule, const int32_t *binding, bool known_only) {
     int32_t args[LiftedTask::max_parameters];
-    for (auto [literals, out] : {std::pair(&rule.add, &added_), std::pair(&rule.del, &deleted_)})
-        for (const Literal &literal : *literals) {
-            for (size_t i = 0; i < literal.args.size(); ++i) args[i] = ground_term(literal.args[i], binding);
-            out->push_back(database_.intern(literal.predicate, args));
-        }
+    auto number = [&](const Literal &literal) {
+        for (size_t i = 0; i < literal.args.size(); ++i) args[i] = ground_term(literal.args[i], binding);
+        return known_only ? database_.atoms().find(literal.predicate, args, literal.args.size())
+                          : database_.intern(literal.predicate, args);
+    };
+    for (const Literal &literal : rule.add) {
+        added_.push_back(number(literal));
+        if (added_.back() < 0) return false;
+    }
+    for (const Literal &literal : rule.del)
+        if (int32_t atom = number(literal); atom >= 0) deleted_.push_back(atom);
+    return true;
 }
 
 std::string LiftedSpace::operator_name(int32_t op) const { return task_->action_name(actions_.args(op), actions_.count(op)); }

@@ -1,6 +1,8 @@
 // States of a lifted task: sorted atom numbers, registered with an incremental hash. Nothing is grounded ahead.
 #pragma once
 
+#include <optional>
+
 #include "axioms.h"
 #include "state_space.h"
 
@@ -70,10 +72,12 @@ private:
     /// Finds the instances of a rule for the actions of a schema; several may be of the same action.
     void add_instances(int32_t schema, const Rule &rule, std::vector<int32_t> &operators);
     bool holds_for(const Rule &rule, std::span<const int32_t> args);
-    void ground_effects(const Rule &rule, const int32_t *binding);
+    /// False if it adds an atom without a number and gives none.
+    bool ground_effects(const Rule &rule, const int32_t *binding, bool known_only);
     int32_t register_row(const std::vector<int32_t> &atoms, uint64_t hash);
-    /// Finds what an operator adds and deletes, and returns the hash of the current state's successor.
-    uint64_t find_effects(int32_t op);
+    /// Finds what an operator adds and deletes, and returns the hash of the current state's successor. With `known_only` atoms get
+    /// no new numbers, and there is no hash if one that is added has none: no registered state has it.
+    std::optional<uint64_t> find_effects(int32_t op, bool known_only);
     /// Puts the atoms of that successor into the buffer.
     void fill_successor();
     /// Makes the classes of objects those of the current state.
