@@ -64,13 +64,18 @@ private:
         };
         need(grounding_.goal_positive);
         need(grounding_.goal_negative);
+        // What changes nothing does not matter.
         for (size_t i = 0; i < grounding_.num_actions(); ++i) {
-            need(grounding_.action(i).pre);
-            need(grounding_.action(i).neg);
+            GroundAction action = grounding_.action(i);
+            if (action.add.empty() && action.del.empty() && action.effects.empty()) continue;
+            need(action.pre);
+            need(action.neg);
         }
         for (size_t i = 0; i < grounding_.effects.size(); ++i) {
-            need(grounding_.effects[i].pre);
-            need(grounding_.effects[i].neg);
+            GroundRule effect = grounding_.effects[i];
+            if (effect.add.empty() && effect.del.empty()) continue;
+            need(effect.pre);
+            need(effect.neg);
         }
         while (!open.empty()) {
             int32_t atom = open.back();
