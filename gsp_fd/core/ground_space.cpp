@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "growth.h"
+
 namespace gsp {
 namespace {
 
@@ -84,6 +86,7 @@ void GroundSpace::load(int32_t state) {
 }
 
 uint64_t GroundSpace::push_successor(int32_t op) {
+    expect_growth(index_, watch_);
     uint32_t *row = states_.push();
     std::memcpy(row, states_[current_], words_ * sizeof(uint32_t));
     uint64_t hash = hash_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "growth.h"
+
 namespace gsp {
 
 LiftedSpace::LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry)
@@ -27,6 +29,8 @@ int32_t LiftedSpace::insert_sorting(std::vector<int32_t> &atoms) {
 }
 
 int32_t LiftedSpace::register_row(const std::vector<int32_t> &atoms, uint64_t hash) {
+    expect_growth(index_, watch_);
+    if (watch_) watch_->before_growth(rows_);
     auto fresh = static_cast<int32_t>(rows_.size());
     int32_t id = index_.find_or_insert(hash, fresh, [&](int32_t other) { return is_row(other, atoms, hash); });
     if (id != fresh) return id;

@@ -188,6 +188,7 @@ private:
             operators.clear();
             space->applicable(operators);
             for (int32_t op : operators) {
+                watch_.before_growth(edges);
                 int32_t to = space->num_states() < max_states ? space->apply(op) : space->find_successor(op);
                 if (to >= 0 && to != static_cast<int32_t>(state)) edges.push_back({static_cast<int32_t>(state), op, to});
             }
@@ -205,6 +206,7 @@ private:
         std::stable_sort(edges.begin(), edges.end(), [](const Edge &a, const Edge &b) { return a.from < b.from; });
     }
     void take_cheapest_path(StateSpace &space, std::vector<Edge> &edges, int32_t initial, int32_t goal) {
+        watch_.expect(space.num_states() * (2 * sizeof(size_t) + sizeof(Price)));
         std::vector<size_t> first(space.num_states() + 1, 0);  // edges come sorted by `from`
         for (const Edge &edge : edges) ++first[edge.from + 1];
         std::partial_sum(first.begin(), first.end(), first.begin());
