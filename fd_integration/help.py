@@ -15,6 +15,10 @@ EXAMPLES = (
     ("The first plan only", "--alias gsp-first domain.pddl problem.pddl"),
     ("Better and better plans, in sas_plan.1, sas_plan.2, …", "--alias gsp-anytime --time-limit 1m problem.pddl"),
     ("Follow the greedy policy of the model, and do nothing else", "domain.pddl problem.pddl --search policy"),
+    (
+        "Weighted A* with a model by its name; the folder of a run of gsp-train would do, too",
+        "domain.pddl problem.pddl --heuristic gsp --search wastar --model blocksworld",
+    ),
     ("Find a plan with weighted A* and hFF", "domain.pddl problem.pddl --heuristic hff --search wastar"),
     (
         "With a weight and limits",
@@ -53,7 +57,7 @@ Plan with learned heuristics (GSP), hFF and others behind Fast Downward's interf
 FILES are a PDDL problem, a PDDL domain and a problem, or a SAS file; nothing else is needed. Without a search, or
 with --alias gsp, the planner looks for a model that fits (gsp-models list), follows its greedy policy for a part of
 the time, then searches with its Q-values, hFF and landmarks together; where no model can be used, it searches as LAMA
-does. Then the plan is improved, for a part of the time that is left.
+does. Then the plan is improved, for a part of the time that is left. gsp-train makes a model for a domain of your own.
 
 The log, the plan files and the exit codes are Fast Downward's. Every plan is checked by an independent validator
 before it is written, so --validate also works without VAL: the log then says that our own validator was used."""

@@ -52,7 +52,7 @@ GSP = Feature(
         Parameter("symmetry", SYMMETRIES, "objects", "which actions the search looks at (--symmetry)"),
     ),
     _gsp,
-    "h = -max_a Q(s, a) of a model made by gsp-export; in lazy searches every action has its own value -Q(s, a). "
+    "h = -max_a Q(s, a) of a model made by gsp-train; in lazy searches every action has its own value -Q(s, a). "
     "Works on the lifted task; nothing is grounded unless the model sees relaxed plans.",
     (
         ("admissible", "no"),

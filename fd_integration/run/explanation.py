@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """Actions that are shown of each state, the best first."""
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 640, 260, 44, 40, 12
+WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM, TOP = 640, 270, 48, 84, 46, 12
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,15 @@ STYLE = """\
   --gsp: #8ab0ff; --hff: #f08aa8; --mark: #3b3115; } }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 0 auto; padding: 1em; color: var(--ink);
   background: var(--page); }
+h1 { font-size: clamp(1.3rem, 1rem + 2vw, 2rem); line-height: 1.2; } figure { margin: 0 0 1em; }
 svg { width: 100%; height: auto; } svg text { font: 14px system-ui, sans-serif; fill: var(--ink); }
+@media (max-width: 600px) { svg text { font-size: 20px; }
+  .wide::before { content: "⇆ scroll sideways for more"; position: sticky; left: 0; color: var(--soft); } }
 polyline { fill: none; stroke-width: 2.5; } .gsp { stroke: var(--gsp); }
 .hff { stroke: var(--hff); stroke-dasharray: 7 4; }
 .rest { stroke: var(--soft); stroke-dasharray: 2 3; } .grid { stroke: var(--grid); } .key { font-weight: 600; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; white-space: nowrap; font-size: 14px; font-variant-numeric: tabular-nums; }
 td, th { padding: 3px 12px 3px 0; text-align: right; border-bottom: 1px solid var(--grid); vertical-align: top; }
 .text { text-align: left; } tr.left { background: var(--mark); } .soft, figcaption { color: var(--soft); }"""
 
@@ -162,26 +166,26 @@ def _curves(steps: Sequence[Step]) -> str:
         series["gsp"] = [step.h for step in steps]
     known = [value for values in series.values() for value in values if math.isfinite(value)]
     high = max([1.0, *known])
-    bottom, across = HEIGHT - BOTTOM, (WIDTH - LEFT - 60) / max(1, len(steps) - 1)
+    bottom, across = HEIGHT - BOTTOM, (WIDTH - LEFT - RIGHT) / max(1, len(steps) - 1)
 
     def up(value: float) -> float:
         return bottom - (bottom - TOP) * max(0.0, value) / high
 
     parts = []
     for value in (0, high / 2, high):
-        parts.append(f'<path class="grid" d="M{LEFT} {up(value):.1f}H{WIDTH - 60}"/>')
+        parts.append(f'<path class="grid" d="M{LEFT} {up(value):.1f}H{WIDTH - RIGHT}"/>')
         parts.append(f'<text x="{LEFT - 6}" y="{up(value) + 4:.1f}" text-anchor="end">{value:.0f}</text>')
     for number in sorted({1, (len(steps) + 1) // 2, len(steps)}):
-        place = f'x="{LEFT + across * (number - 1):.1f}" y="{bottom + 18}"'
+        place = f'x="{LEFT + across * (number - 1):.1f}" y="{bottom + 20}"'
         parts.append(f'<text {place} text-anchor="middle">{number}</text>')
-    parts.append(f'<text x="{(LEFT + WIDTH - 60) / 2}" y="{HEIGHT - 4}" text-anchor="middle">step</text>')
+    parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 4}" text-anchor="middle">step</text>')
     for height, (name, values) in enumerate(series.items()):
         points = " ".join(
             f"{LEFT + across * i:.1f},{up(value):.1f}" for i, value in enumerate(values) if math.isfinite(value)
         )
-        label, y = {"rest": "plan", "hff": "hFF", "gsp": "GSP"}[name], TOP + 18 * height
+        label, y = {"rest": "plan", "hff": "hFF", "gsp": "GSP"}[name], TOP + 24 * height
         parts.append(f'<polyline class="{name}" points="{points}"/>')
-        parts.append(f'<text class="key" x="{WIDTH - 54}" y="{y + 14}">{label}</text>')
-        parts.append(f'<polyline class="{name}" points="{WIDTH - 20},{y + 9} {WIDTH - 2},{y + 9}"/>')
+        parts.append(f'<text class="key" x="{WIDTH - RIGHT + 6}" y="{y + 14}">{label}</text>')
+        parts.append(f'<polyline class="{name}" points="{WIDTH - 26},{y + 9} {WIDTH - 2},{y + 9}"/>')
     label = "Cost to go along the plan"
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">{"".join(parts)}</svg>'

@@ -25,6 +25,8 @@ class Results:
     def __init__(self) -> None:
         names = ("gsp-policy", "hff-wastar")
         results = compare_records.results(2, ("ferry",), ("easy", "hard"), names)
+        numbers = {"rest": [2, 1], "gsp": [1.9, None], "hff": [2.0, 1], "better": [0, 1]}
+        results[0]["explanation"] = {"action": ["a", "b c"], **numbers, "best": [[["a", -1.9], ["b c", -3]], []]}
         self.records = [compare_records.header(names, 4), *results]
 
     def case(self, rng: random.Random) -> Case:

@@ -34,7 +34,7 @@ class Axis:
     def ticks(self) -> list[float]:
         """About five round values."""
         step = 10.0 ** math.floor(math.log10((self.high - self.low) / 4))
-        step = next(step * factor for factor in (1, 2, 2.5, 5, 10) if (self.high - self.low) / (step * factor) <= 5)
+        step = next(step * factor for factor in (1, 2, 5, 10) if (self.high - self.low) / (step * factor) <= 5)
         first = math.ceil(self.low / step - 1e-9)
         return [i * step for i in range(first, int(self.high / step + 1e-9) + 1)]
 
