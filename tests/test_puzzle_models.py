@@ -10,7 +10,7 @@ from gsp_fd.model import task_fit_problems
 from gsp_fd.model_format import read_metadata
 from gsp_fd.model_library import SHIPPED_MODELS, find_model
 
-SIZES = {"sokoban": 54, "sokoban-boxes": 20, "sliding-tiles": 17, "witness": 30}
+SIZES = {"pushworld": 30, "sokoban": 54, "sokoban-boxes": 20, "sliding-tiles": 17, "witness": 30}
 
 
 @pytest.mark.parametrize("domain", SIZES)
