@@ -178,6 +178,18 @@ def test_rules_that_are_stratified_only_once_ground(name: str, tmp_path: Path) -
     assert len(seen) == len(dict(seen)) == len({values for _, values in seen})
 
 
+@pytest.mark.parametrize("kind", ["hmax", "ff", "add"])
+def test_a_rule_that_needs_what_it_derives_is_no_obstacle(kind: str) -> None:
+    """The goal that an atom is false was taken for unreachable: its rule could be false only if the atom was."""
+    domain = """(define (domain d) (:requirements :adl :derived-predicates) (:predicates (p) (d))
+(:derived (d) (and (d) (p))) (:derived (d) (p))
+(:action a :parameters () :precondition (p) :effect (not (p))))"""
+    task = tasks.load(domain, "(define (problem x) (:domain d) (:init (p)) (:goal (not (d))))")
+    for space in (_core.LiftedSpace(task.native_lifted(), False), _core.GroundSpace(task.ground())):
+        found = cli.astar(space, task.heuristic(kind))
+        assert (found.status, found.plan_cost) == ("solved", 1)
+
+
 def test_a_circle_that_nothing_depends_on_is_no_mistake() -> None:
     domain = tasks.GAME_DOMAIN.replace("(:action", "(:derived (odd) (not (odd)))\n(:action").replace(
         "(won ?x))", "(won ?x) (odd))"

@@ -2,6 +2,7 @@
 // circle that would be wrong, and where it takes too long it is not worth it: then the default value counts as free.
 #include "default_axioms.h"
 
+#include <algorithm>
 #include <deque>
 #include <set>
 
@@ -17,6 +18,8 @@ public:
         : task_(task), handling_(handling), watch_(watch), axioms_of_(task.variables.size()),
           default_bodies_(task.variables.size()), other_bodies_(task.variables.size()) {
         for (const Axiom &axiom : task.axioms) {
+            // What is needed to derive itself derives nothing, and its default value needs nothing of such an axiom.
+            if (std::find(axiom.conditions.begin(), axiom.conditions.end(), axiom.effect) != axiom.conditions.end()) continue;
             int32_t head = axiom.effect.variable;
             axioms_of_[head].push_back(&axiom);
             for (Fact fact : axiom.conditions)
