@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BLOCKS = "examples/blocksworld/domain.pddl examples/blocksworld/p02.pddl"
 MINE = "examples/stacking/domain.pddl"
-"""A domain with derived predicates, without a shipped model and without a generator of gsp-generate."""
+"""A domain with derived predicates, without a shipped model."""
 UNIFIED_PLANNING = """\
 from unified_planning.io import PDDLReader
 from unified_planning.shortcuts import OneshotPlanner, get_environment
@@ -60,7 +59,6 @@ class Step:
 
 def ways(minutes: float) -> dict[str, list[Step]]:
     """The steps of each way; its last step is the success."""
-    script = shlex.join([sys.executable, str(ROOT / "scripts" / "adl_instances.py")])
     return {
         "Fast Downward's habits": [
             Step(f"gsp-plan --alias lama-first {BLOCKS}", "Solution found."),
@@ -70,7 +68,7 @@ def ways(minutes: float) -> dict[str, list[Step]]:
             Step(f"gsp-plan {BLOCKS} --search 'eager_greedy([gsp(model=blocksworld)])'", "Solution found."),
         ],
         "a domain of one's own": [
-            Step(f"{script} stacking --count 30 --size 2-8 --out mine", ""),
+            Step("gsp-generate stacking --count 30 --size 2-12 --out mine", ""),
             Step(f"gsp-train {MINE} mine --out run --minutes {minutes:g}", "--model run"),
             Step(f"gsp-plan {MINE} mine/p30.pddl --model run", "Model run was given"),
         ],

@@ -193,6 +193,8 @@ def search_in_python(task: Task, model: Model, weight: float | None) -> tuple[li
         begin, operators = core.applicable_rows(space, states)
         q = model.backend.q_values(encoder.encode(space, states, begin, operators))
         for op, value in zip(operators.tolist(), q.tolist(), strict=True):
+            if weight is not None and space.apply(state, op) in parents:
+                continue
             first, second = (-len(costs), -value) if weight is None else (costs[state] - weight * value, 0.0)
             heapq.heappush(frontier, (first, second, next(order), state, op))
         while state in parents:

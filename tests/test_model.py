@@ -258,7 +258,7 @@ print(counted.sizes)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux does")
-@pytest.mark.parametrize(("threads", "megabytes"), [(1, 20), (2, 12)], ids=["native", "onnxruntime"])
+@pytest.mark.parametrize(("threads", "megabytes"), [(1, 20), (2, 6)], ids=["native", "onnxruntime"])
 def test_batches_too_large_for_memory_are_split(files: Path, threads: int, megabytes: int) -> None:
     arguments = [str(argument) for argument in (Path(__file__).parent, files / "blocks.onnx", threads, megabytes)]
     command = [sys.executable, "-c", MEMORY_PROGRAM, *arguments]

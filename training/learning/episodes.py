@@ -119,10 +119,10 @@ class Collector:
         return Running(index, instance, episode, GUIDE_WEIGHT, True)
 
     def note(self, item: Running) -> None:
-        """Tells the pools about an episode that is over, whoever ran it."""
+        """Tells the pools about an episode that is over, whoever ran it. Those of hFF are not counted."""
         episode = item.episode
-        self.episodes += 1
         if not item.guided:
+            self.episodes += 1
             self.expansions += episode.expansions
             self.choice.note(item.weight, episode.solved)
         self.pools.note(
