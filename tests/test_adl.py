@@ -190,10 +190,19 @@ def test_a_rule_that_needs_what_it_derives_is_no_obstacle(kind: str) -> None:
         assert (found.status, found.plan_cost) == ("solved", 1)
 
 
-def test_a_circle_that_nothing_depends_on_is_no_mistake() -> None:
-    domain = tasks.GAME_DOMAIN.replace("(:action", "(:derived (odd) (not (odd)))\n(:action").replace(
-        "(won ?x))", "(won ?x) (odd))"
-    )
+@pytest.mark.parametrize(
+    ("rule", "effect"),
+    [
+        ("(not (odd))", "(and)"),
+        ("(not (odd))", "(when (odd) (not (never)))"),
+        ("(or (not (odd)) (forall (?x) (or (odd) (and))))", "(never)"),
+    ],
+    ids=["no effect", "an effect that changes nothing", "a rule that always holds"],
+)
+def test_a_circle_that_nothing_depends_on_is_no_mistake(rule: str, effect: str) -> None:
+    more = f"(:derived (odd) {rule})\n(:action look :parameters () :precondition (odd) :effect {effect})"
+    domain = tasks.GAME_DOMAIN.replace("(:action", f"{more}\n(:action", 1)
+    domain = domain.replace("(won ?x))", "(won ?x) (odd) (never))", 1)
     task = tasks.load(domain, tasks.GAME)
     space = _core.LiftedSpace(task.native_lifted())
     assert cli.astar(space, task.heuristic("blind")).plan_cost == 1

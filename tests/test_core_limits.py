@@ -46,9 +46,10 @@ def test_time(lamps: _core.GroundTask, lazy: bool) -> None:
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_memory(lamps: _core.GroundTask, lazy: bool) -> None:
-    limit = peak_memory_kb() + 50_000
+    limit = peak_memory_kb() + 100_000
     result = blind_search(lamps, lazy, max_memory_kb=limit, max_time=60)
     assert (result.status, result.complete) == ("memory", False)
+    # It ends before a vector doubles beyond the limit, so a good part of the room may be left.
     assert result.bytes_per_state * result.registered_states > 10_000_000
     assert peak_memory_kb() < limit + 200_000
 

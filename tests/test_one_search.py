@@ -54,7 +54,8 @@ class Setting:
     def trained(self, options: list[dict[str, Any]]) -> list[Outcome]:
         """By episodes that share each call of the network."""
         instance = self.instance
-        episodes = [_core.Episode(instance.native, plans=instance.plans, **chosen) for chosen in options]
+        known: dict[str, Any] = {"plans": instance.plans, "dead_ends": instance.plans}
+        episodes = [_core.Episode(instance.native, **known, **chosen) for chosen in options]
         running = [Running(i, self.instance, episode, 0.0, False) for i, episode in enumerate(episodes)]
         while running:
             over = {item.index for item in advance_all(running, self.model.backend.q_values)}

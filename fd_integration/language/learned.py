@@ -140,6 +140,8 @@ def _pair_search(
     dead_ends = values["dead_ends"]
     if dead_ends is not None:
         dead_ends = _heuristic(dead_ends, "dead_ends")
+    elif any(model.metadata.relaxed_plan for model in context.models):
+        dead_ends = context.relaxed_plans()  # the network needs them anyway, and where there is none nothing leads on
     return search_spec(context, values, open_list, lazy=True, dead_ends=dead_ends, kind=kind)
 
 
@@ -197,7 +199,8 @@ def pair_search(
     name: str, title: str, help: str, build: Callable[[Context, dict[str, Any]], SearchSpec], *parameters: Parameter
 ) -> Feature:
     """A row for a search over state-action pairs."""
-    dead_ends = Parameter("dead_ends", EVALUATOR, NONE, "heuristic whose certain dead ends are left out, such as ff()")
+    help_text = "heuristic whose certain dead ends are left out; none: ff(), if the model sees its relaxed plans"
+    dead_ends = Parameter("dead_ends", EVALUATOR, NONE, help_text)
     return algorithm(name, title, help, build, *parameters, dead_ends)
 
 

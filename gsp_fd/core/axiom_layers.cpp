@@ -65,15 +65,17 @@ private:
         need(grounding_.goal_positive);
         need(grounding_.goal_negative);
         // What changes nothing does not matter.
+        const auto changes = [](const auto &effect) { return !effect.add.empty() || !effect.del.empty(); };
         for (size_t i = 0; i < grounding_.num_actions(); ++i) {
             GroundAction action = grounding_.action(i);
-            if (action.add.empty() && action.del.empty() && action.effects.empty()) continue;
+            if (!changes(action) && std::none_of(action.effects.begin(), action.effects.end(),
+                                                 [&](int32_t e) { return changes(grounding_.effects[e]); })) continue;
             need(action.pre);
             need(action.neg);
         }
         for (size_t i = 0; i < grounding_.effects.size(); ++i) {
             GroundRule effect = grounding_.effects[i];
-            if (effect.add.empty() && effect.del.empty()) continue;
+            if (!changes(effect)) continue;
             need(effect.pre);
             need(effect.neg);
         }

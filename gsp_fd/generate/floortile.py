@@ -14,8 +14,8 @@ from gsp_fd.generate.base import Atom, Generator, Instance, names
 from gsp_fd.generate.layout import Cell, grid, rectangles
 
 COLOURS = ["white", "black"]
-OBJECTS_PER_ROBOT = 12
-"""At least; few robots have much to paint each."""
+OBJECTS_PER_ROBOT = 6
+"""At least. Where there are more robots, they stand in each other's way, as they do on large floors."""
 DIRECTIONS: dict[str, Cell] = {"up": (1, 0), "down": (-1, 0), "right": (0, 1), "left": (0, -1)}
 """`(up y x)` says that y is above x; rows are counted upwards."""
 

@@ -68,6 +68,8 @@ class NormalForm:
     basic: Container[int]
     rules: list[Rule] = field(default_factory=list)
     _known: dict[tuple[int, bool, Guard], int] = field(default_factory=dict)
+    _never: set[int] = field(default_factory=set)
+    """Auxiliary predicates of conditions that cannot hold."""
 
     # Each level of nesting costs one Python frame, and a quantifier a few, see reader.MAX_DEPTH.
 
@@ -122,7 +124,7 @@ class NormalForm:
             return TRUE
         violated = self.auxiliary(condition, scope, not negated, guard)
         (atom,) = violated.positive
-        return [Literals(negative={atom: None})]
+        return TRUE if atom[0] in self._never else [Literals(negative={atom: None})]
 
     def auxiliary(self, condition: Condition, scope: Variables, negated: bool, guard: Guard = ()) -> Literals:
         """The condition, negated or not, as one atom of a derived predicate over its free variables."""
@@ -143,6 +145,8 @@ class NormalForm:
             else:
                 bodies = self.alternatives(condition, own, negated)
             bodies = conjunction(bodies, [Literals(positive=dict.fromkeys(atoms))])
+            if not bodies:
+                self._never.add(predicate)
             self.rules += [rule for body in bodies for rule in self.rule(own.types, len(free), body, [head])]
         return Literals(positive={(self._known[key], tuple(scope.terms[name] for name in free)): None})
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import resource
+import signal
 from pathlib import Path
 
 import cli_support
@@ -16,14 +18,17 @@ from gsp_fd.common.exit_codes import ExitCode
 SEARCH = "astar(blind())"
 UNSOLVABLE_CODES = (ExitCode.SEARCH_UNSOLVABLE, ExitCode.SEARCH_UNSOLVED_INCOMPLETE)
 """With which Fast Downward ends a complete search that found nothing."""
+TRANSLATOR_SECONDS = 3
+"""Of CPU time: nested quantifiers may keep its normalisation busy for hours."""
 
 
 def translate(domain: Path, problem: Path) -> ExitCode:
-    """Writes ``output.sas`` with Fast Downward's translator; its exit code."""
+    """Writes ``output.sas`` with Fast Downward's translator; its exit code, or that it takes too long."""
     child = os.fork()
     if child == 0:
         code = ExitCode.TRANSLATE_CRITICAL_ERROR
         try:
+            resource.setrlimit(resource.RLIMIT_CPU, (TRANSLATOR_SECONDS, TRANSLATOR_SECONDS))
             translate_options.set_options([str(domain), str(problem)])
             translate_main()
             code = ExitCode.SUCCESS
@@ -33,7 +38,8 @@ def translate(domain: Path, problem: Path) -> ExitCode:
             code = ExitCode(end.code) if isinstance(end.code, int) else code
         finally:
             os._exit(code)
-    return ExitCode(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return ExitCode.TRANSLATE_OUT_OF_TIME if status == -signal.SIGKILL else ExitCode(status)
 
 
 def optimum() -> int | None:

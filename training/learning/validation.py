@@ -153,7 +153,14 @@ def _greedy_wave(
 def _greedy_episode(instance: TrainingInstance, config: TrainingConfig) -> _core.Episode:
     guess = instance.hff if math.isfinite(instance.hff) else 0.0
     budget = int(20 + config.validation_steps * guess)
-    return _core.Episode(instance.native, budget=budget, greedy=True, symmetry=config.symmetry, plans=instance.plans)
+    return _core.Episode(
+        instance.native,
+        budget=budget,
+        greedy=True,
+        symmetry=config.symmetry,
+        dead_ends=instance.plans,
+        plans=instance.plans,
+    )
 
 
 def _along_plan(
