@@ -120,7 +120,7 @@ class GroundSpace(StateSpace):
 class LiftedSpace(StateSpace):
     """States of a lifted task as sets of atoms."""
 
-    def __init__(self, task: LiftedTask, symmetry: bool = False) -> None: ...
+    def __init__(self, task: LiftedTask, symmetry: bool = False, relevant_only: bool = False) -> None: ...
 
     @property
     def generated_actions(self) -> int: ...
@@ -360,7 +360,7 @@ def set_last_resort(seconds: float, exit_code: int) -> None:
 class Episode:
     """A search episode of GSP that waits for Q-values."""
 
-    def __init__(self, task: LiftedTask, *, weight: float = 2.0, budget: int = 400, greedy: bool = False, symmetry: bool = True, dead_ends: Heuristic | None = None, guide: Heuristic | None = None, guide_seconds: float = ..., plans: Heuristic | None = None) -> None: ...
+    def __init__(self, task: LiftedTask, *, weight: float = 2.0, budget: int = 400, greedy: bool = False, symmetry: bool = True, dead_ends: Heuristic | None = None, guide: Heuristic | None = None, guide_seconds: float = ..., exact_states: int = 0, plans: Heuristic | None = None) -> None: ...
 
     def advance(self) -> bool:
         """
@@ -376,6 +376,10 @@ class Episode:
 
     @property
     def solved(self) -> bool: ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether the state space was searched exhaustively."""
 
     @property
     def expansions(self) -> int: ...
@@ -397,7 +401,7 @@ class Episode:
 
     def transitions(self) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.float32], NDArray[numpy.int8]]:
         """
-        Columns state, action, successor, cost, bound and kind (0 inner, 1 goal, 2 dead end).
+        Columns state, action, successor, cost, bound and kind (0 inner, 1 goal, 2 dead end, 3 exact).
         """
 
 def encode_states(encoders: Sequence[Encoder], episodes: Sequence[Episode], states: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> EncodedBatch: ...

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 import tasks
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from lifted_strategy import lifted_tasks
 
@@ -59,6 +59,45 @@ def test_random_tasks(task: LiftedTask, greedy: bool, symmetry: bool, guided: bo
     # The first step of the plan starts in the initial state; its bound is what the whole plan returns.
     first = [bound for start, bound in zip(states, bounds, strict=True) if start == 0 and bound > -np.inf]
     assert not episode.plan or -total in first
+
+
+@settings(max_examples=100, deadline=None)
+@given(task=lifted_tasks(max_objects=2, costs=st.integers(0, 4)), symmetry=st.booleans())
+def test_exhausted_state_spaces_have_exact_values(task: LiftedTask, symmetry: bool) -> None:
+    if reference.explore(task, 200) is None:
+        reject()
+    native = _core.LiftedTask.from_spec(task)
+    guide = _core.heuristic("ff", native.ground())
+    # Goals end a way, so the states behind them do not count.
+    episode = _core.Episode(native, symmetry=symmetry, guide=guide, exact_states=200)
+    optimum = reference.optimal_cost(task, reference.explore(task, 200) or {})
+    assert episode.solved == (optimum is not None)
+    rows = list(zip(*(column.tolist() for column in episode.transitions()), strict=True))
+    returns: dict[int, list[float]] = {}
+    for state, _, _, cost, bound, kind in rows:
+        assert (kind == 0) is False
+        returns.setdefault(state, []).append({1: -cost, 2: -np.inf}.get(kind, bound))
+    assert all(len(returns[state]) == episode.num_actions(state) for state in returns)
+    if rows:
+        assert max(returns[0]) == -(optimum or 0)
+    # Bellman's equation holds wherever the successor was visited, too.
+    for _, _, successor, cost, bound, kind in rows:
+        if kind == 3 and successor in returns:
+            assert bound == max(returns[successor]) - cost
+    restored = _core.Episode.restore(native, episode.export())
+    assert [column.tolist() for column in restored.transitions()][5] == [row[5] for row in rows]
+    assert restored.exact == episode.exact == any(row[5] == 3 for row in rows)
+
+
+def test_a_larger_state_space_is_left_to_the_guide() -> None:
+    task = tasks.load(tasks.TOWER_DOMAIN, tasks.TOWER)
+    native, guide = task.native_lifted(), task.heuristic("ff")
+    exact = _core.Episode(native, guide=guide, exact_states=10_000)
+    followed = _core.Episode(native, guide=guide, exact_states=3)
+    assert (exact.exact, followed.exact) == (True, False)
+    assert exact.solved
+    assert followed.solved
+    assert exact.plan_length <= followed.plan_length
 
 
 CORRIDOR_DOMAIN = """(define (domain corridor) (:requirements :strips)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import cli_support
 import numpy as np
 import pytest
 import reference
+import tasks
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from lifted_strategy import lifted_tasks
@@ -52,6 +54,39 @@ def test_random_walks(task: LiftedTask, choices: list[int]) -> None:
             break
         action = sorted(found)[choice % len(found)]
         native, state = found[action], expected[action]
+
+
+@settings(max_examples=200, deadline=None)
+@given(task=lifted_tasks(costs=st.integers(0, 9)), symmetry=st.booleans())
+def test_actions_that_no_plan_needs_may_be_left_out(task: LiftedTask, symmetry: bool) -> None:
+    native = _core.LiftedTask.from_spec(task)
+    found = []
+    for relevant_only in (False, True):
+        space = _core.LiftedSpace(native, symmetry, relevant_only)
+        result = cli_support.astar(space, _core.heuristic("blind", native), max_expansions=2_000)
+        if result.status == "expansions":
+            reject()
+        found.append((result.status, result.plan_cost if result.status == "solved" else None))
+    assert found[0] == found[1]
+
+
+def test_packages_without_a_goal_stay_where_they_are() -> None:
+    domain = """(define (domain carry) (:predicates (box ?x) (van ?x) (place ?x) (at ?x ?p) (in ?x ?v))
+      (:action load :parameters (?b ?v ?p) :precondition (and (box ?b) (van ?v) (at ?b ?p) (at ?v ?p))
+        :effect (and (in ?b ?v) (not (at ?b ?p))))
+      (:action drop :parameters (?b ?v ?p) :precondition (and (box ?b) (van ?v) (in ?b ?v) (at ?v ?p))
+        :effect (and (at ?b ?p) (not (in ?b ?v))))
+      (:action drive :parameters (?v ?p ?q) :precondition (and (van ?v) (at ?v ?p) (place ?q))
+        :effect (and (at ?v ?q) (not (at ?v ?p)))))"""
+    problem = """(define (problem carry) (:domain carry) (:objects a b c v p q)
+      (:init (box a) (box b) (box c) (van v) (place p) (place q) (at a p) (at b p) (at c p) (at v p))
+      (:goal (and (at a q) (not (in b v)))))"""
+    native = tasks.load(domain, problem).native_lifted()
+    names = []
+    for relevant_only in (False, True):
+        space = _core.LiftedSpace(native, False, relevant_only)
+        names.append({space.operator_name(operator) for operator in space.applicable(space.initial_state())})
+    assert names[0] - names[1] == {"load c v p"}
 
 
 @settings(max_examples=100, deadline=None)

@@ -82,7 +82,7 @@ def test_an_unsolved_episode_has_an_empty_plan(tower: LiftedTask) -> None:
 
 
 def test_a_plan_needs_its_transitions(tower: LiftedTask) -> None:
-    """Expansions and plan length come first; the kind of a transition is its last number."""
+    """Expansions and plan length come first; the kind of a transition is its last number but one."""
     native, unsolved = searched(tower, 3, 0)
     record = unsolved.export()
     for length in (1, 5):
@@ -90,8 +90,8 @@ def test_a_plan_needs_its_transitions(tower: LiftedTask) -> None:
         with pytest.raises(_core.CoreInputError, match="another plan than it says"):
             _core.Episode.restore(native, record)
     record = searched(tower, 5000, 3)[1].export(plan_only=True)
-    assert record[-1] == 1
-    for change in ({1: record[1] - 1}, {1: -1}, {1: 0}, {-1: 0}, {-1: 2}):
+    assert record[-2] == 1
+    for change in ({1: record[1] - 1}, {1: -1}, {1: 0}, {-2: 0}, {-2: 2}, {-2: 3}):
         damaged = record.copy()
         for place, number in change.items():
             damaged[place] = number

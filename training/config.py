@@ -69,6 +69,9 @@ class TrainingConfig:
     """Share of the episodes in which WA* with hFF looks for the first plan of an instance, once for each (paper: 0)."""
     guide_seconds: float = 1.0
     """CPU time of such a search."""
+    exact_states: int = 0
+    """Instances with at most this many reachable states are searched exhaustively, once, in the place of that: what
+    every action is worth on the ways to a goal is known then (paper: 0)."""
 
     # Instance selection
     pool_weights: tuple[float, float, float] = (2.0, 4.0, 1.0)
@@ -94,6 +97,8 @@ class TrainingConfig:
     """Transitions per gradient step (paper: 256)."""
     path_share: float = 0.5
     """Share of a batch from solution paths (paper: 0)."""
+    exact_share: float = 0.5
+    """Share of a batch from exhausted state spaces, where there are any (paper: 0)."""
     replay: int = 50_000
     """Transitions in the FIFO replay buffer (paper: 40 batches of 256)."""
     target_sync: int = 30
@@ -149,9 +154,11 @@ class TrainingConfig:
         for name in (*positive, "learning_rate"):
             if not getattr(self, name) > 0:
                 raise driver_error(f"{name} must be positive")
-        for name in ("by_size", "guided", "path_share", "learn_share", "average", "validation_share"):
+        for name in ("by_size", "guided", "path_share", "exact_share", "learn_share", "average", "validation_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise driver_error(f"{name} must lie between 0 and 1")
+        if self.exact_states < 0:
+            raise driver_error("exact_states must not be negative")
         if not 0 <= self.varied < 1:
             raise driver_error("varied must be at least 0 and less than 1")
         if not 0 < self.checkpoint_every <= 60:

@@ -118,7 +118,8 @@ class Context:
         """A state space with nothing but the initial state; every search needs its own."""
         if self.ground is not None and not self.on_lifted:
             return _core.GroundSpace(self.ground)
-        return _core.LiftedSpace(self.task.native_lifted(), "none" not in self.symmetries)
+        # Models were trained with all actions, whether a plan may need them or not.
+        return _core.LiftedSpace(self.task.native_lifted(), "none" not in self.symmetries, not self.models)
 
     def lifted_task(self, feature: str) -> LiftedTask:
         """The lifted task, for a feature that needs objects and schemas."""

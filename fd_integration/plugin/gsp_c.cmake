@@ -2,7 +2,7 @@
 get_filename_component(GSP_CORE ${CMAKE_CURRENT_LIST_DIR}/../../gsp_fd/core ABSOLUTE)
 set(GSP_C_SOURCES axiom_layers axioms c_api common components database default_axioms encoder evaluator fdr_builder ground_space
   ground_task grounder heuristics lifted_space lifted_task mutex_groups network network_kernel network_weights q_heuristic
-  relaxation relaxed_split relaxed_task rule_program schema_split ground_values symmetry task_file)
+  relaxation relaxed_split relaxed_task relevance rule_program schema_split ground_values symmetry task_file)
 list(TRANSFORM GSP_C_SOURCES PREPEND ${GSP_CORE}/)
 list(TRANSFORM GSP_C_SOURCES APPEND .cpp)
 add_library(gsp_c ${GSP_C_SOURCES})

@@ -204,18 +204,19 @@ void bind_episodes(nb::module_ &m) {
     nb::class_<Episode>(m, "Episode", "A search episode of GSP that waits for Q-values.")
         .def("__init__", [](Episode *self, std::shared_ptr<const LiftedTask> task, double weight, int64_t budget, bool greedy,
                             bool symmetry, std::shared_ptr<Heuristic> dead_ends, std::shared_ptr<Heuristic> guide,
-                            double guide_seconds, std::shared_ptr<Heuristic> plans) {
+                            double guide_seconds, size_t exact_states, std::shared_ptr<Heuristic> plans) {
             new (self) Episode(std::move(task), {weight, budget, greedy, symmetry, std::move(dead_ends), std::move(guide),
-                                                 guide_seconds, std::move(plans)});
+                                                 guide_seconds, exact_states, std::move(plans)});
         }, "task"_a, nb::kw_only(), "weight"_a = 2.0, "budget"_a = 400, "greedy"_a = false, "symmetry"_a = true,
              "dead_ends"_a.none() = nb::none(), "guide"_a.none() = nb::none(),
-             "guide_seconds"_a = std::numeric_limits<double>::infinity(), "plans"_a.none() = nb::none())
+             "guide_seconds"_a = std::numeric_limits<double>::infinity(), "exact_states"_a = 0, "plans"_a.none() = nb::none())
         .def("advance", &Episode::advance, nb::call_guard<nb::gil_scoped_release>(),
              "Goes on until Q-values of `pending` are needed (True) or the episode is over (False).")
         .def_prop_ro("pending", &Episode::pending)
         .def("feed", [](Episode &e, FloatArray q) { e.feed({q.data(), q.size()}); }, "q"_a)
         .def("num_actions", [](Episode &e, int32_t state) { check_state(e.space(), state); return e.actions(state).size(); })
         .def_prop_ro("solved", &Episode::solved)
+        .def_prop_ro("exact", &Episode::exact, "Whether the state space was searched exhaustively.")
         .def_prop_ro("expansions", &Episode::expansions)
         .def_prop_ro("plan_length", &Episode::plan_length)
         .def_prop_ro("plan", &Episode::plan)
@@ -231,7 +232,7 @@ void bind_episodes(nb::module_ &m) {
                                   column<int32_t>(e, [](auto &t) { return t.cost; }),
                                   column<float>(e, [](auto &t) { return t.bound; }),
                                   column<int8_t>(e, [](auto &t) { return t.kind; }));
-        }, "Columns state, action, successor, cost, bound and kind (0 inner, 1 goal, 2 dead end).");
+        }, "Columns state, action, successor, cost, bound and kind (0 inner, 1 goal, 2 dead end, 3 exact).");
     m.def("encode_states", encode_states, "encoders"_a, "episodes"_a, "states"_a);
     m.def("feed_all", [](const std::vector<Episode *> &episodes, FloatArray q) {
         size_t used = 0;

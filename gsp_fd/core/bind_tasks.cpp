@@ -223,7 +223,7 @@ void bind_spaces(nb::module_ &m) {
         }, "values"_a);
 
     nb::class_<LiftedSpace, StateSpace>(m, "LiftedSpace", "States of a lifted task as sets of atoms.")
-        .def(nb::init<std::shared_ptr<const LiftedTask>, bool>(), "task"_a, "symmetry"_a = false)
+        .def(nb::init<std::shared_ptr<const LiftedTask>, bool, bool>(), "task"_a, "symmetry"_a = false, "relevant_only"_a = false)
         .def_prop_ro("generated_actions", &LiftedSpace::generated_actions)
         .def_prop_ro("represented_actions", &LiftedSpace::represented_actions)
         .def("action", [](LiftedSpace &s, int32_t op) {

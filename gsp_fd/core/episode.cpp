@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <random>
 #include <utility>
 
 namespace gsp {
 namespace {
 
 constexpr float unbounded = -std::numeric_limits<float>::infinity();
+
+// Of walks through an exhausted state space.
+constexpr int32_t most_walks = 40, most_steps = 1000;
+constexpr uint64_t best_of_100 = 75, walk_seed = 1;
 
 /// Many episodes run side by side, each with heuristics of its own; one that serves twice stays one.
 void make_own(EpisodeOptions &options) {
@@ -36,6 +41,7 @@ Episode::Episode(std::shared_ptr<const LiftedTask> task, EpisodeOptions options)
     planner_ = options.plans;
     if (options.guide) {
         follow_guide(options);
+        planner_.reset();
         return;
     }
     if (planner_) planner_->bind(space_);
@@ -51,6 +57,14 @@ Episode::Episode(std::shared_ptr<const LiftedTask> task, EpisodeOptions options)
 }
 
 void Episode::follow_guide(const EpisodeOptions &options) {
+    if (planner_) planner_->bind(space_);
+    if (options.exact_states > 0) {
+        LiftedSpace searched(space_.shared_task(), options.symmetry);
+        if (auto all = Exhaustion::of(searched, options.exact_states)) {
+            walk(searched, *all);
+            return;
+        }
+    }
     LiftedSpace searched(space_.shared_task(), options.symmetry);
     SearchOptions search;
     search.open = wastar_open_list(options.guide, options.weight);
@@ -58,23 +72,62 @@ void Episode::follow_guide(const EpisodeOptions &options) {
     Watch watch(options.guide_seconds, 0, nullptr);
     const SearchResult result = gsp::search(searched, std::move(search), watch);
     expansions_ = result.expanded;
-    if (result.outcome == Outcome::solved) {
-        if (planner_) planner_->bind(space_);
-        int32_t state = space_.initial_state();
-        std::vector<int32_t> applicable;
-        for (int32_t op : result.plan) {
-            space_.load(state);
-            applicable.clear();
-            space_.applicable(applicable);
-            keep(state, applicable);
-            space_.load(state);
-            const int32_t own = space_.insert_representative(searched.action(op)), successor = space_.apply(own);
-            add({state, own, successor}, TransitionKind::inner);
-            state = successor;
-        }
-        take_plan(result);
+    if (result.outcome == Outcome::solved) follow_plan(searched, result);
+}
+
+void Episode::follow_plan(LiftedSpace &searched, const SearchResult &result) {
+    int32_t state = space_.initial_state();
+    for (int32_t op : result.plan) {
+        visit(state);
+        space_.load(state);
+        const int32_t own = space_.insert_representative(searched.action(op)), successor = space_.apply(own);
+        add({state, own, successor}, TransitionKind::inner);
+        state = successor;
     }
-    planner_.reset();
+    if (!transitions_.empty()) transitions_.back().kind = TransitionKind::goal;
+    take_plan();
+}
+
+void Episode::visit(int32_t state) {
+    space_.load(state);
+    std::vector<int32_t> applicable;
+    space_.applicable(applicable);
+    keep(state, applicable);
+}
+
+void Episode::walk(LiftedSpace &searched, const Exhaustion &all) {
+    expansions_ = static_cast<int64_t>(all.num_states());
+    const int32_t start = searched.initial_state();
+    if (all.cost(start) == Exhaustion::unreachable) return;
+    std::mt19937_64 random(walk_seed);
+    std::vector<int32_t> own_numbers(all.num_states(), -1);
+    own_numbers[start] = space_.initial_state();
+    std::vector<char> seen(all.num_states(), 0);
+    for (int32_t walks = 0; walks < most_walks; ++walks) {
+        int32_t state = start;
+        for (int32_t steps = 0; all.cost(state) > 0 && steps < most_steps; ++steps) {
+            const int32_t own_state = own_numbers[state];
+            const bool is_new = !std::exchange(seen[state], 1);
+            if (is_new) visit(own_state);
+            std::vector<int32_t> open, best;  // successors that lead to a goal, and the best of them
+            for (const Exhaustion::Edge &edge : all.edges(state)) {
+                const int64_t cost = all.cost(searched, edge);
+                if (cost != Exhaustion::unreachable) open.push_back(edge.successor);
+                if (cost == all.cost(state)) best.push_back(edge.successor);
+                if (!is_new) continue;
+                space_.load(own_state);
+                const int32_t own = space_.insert_representative(searched.action(edge.op));
+                own_numbers[edge.successor] = space_.apply(own);
+                Transition &added = add({own_state, own, own_numbers[edge.successor]}, TransitionKind::dead_end);
+                if (cost == Exhaustion::unreachable) continue;
+                added.kind = all.cost(edge.successor) == 0 ? TransitionKind::goal : TransitionKind::exact;
+                added.bound = -static_cast<float>(cost);
+            }
+            const auto &choice = walks == 0 || random() % 100 < best_of_100 ? best : open;
+            state = choice[walks == 0 ? 0 : random() % choice.size()];
+        }
+    }
+    take_plan();
 }
 
 bool Episode::advance() {
@@ -102,10 +155,10 @@ void Episode::feed(std::span<const float> q) {
     pending_ = -1;
 }
 
-void Episode::add(Step step, TransitionKind kind) {
+Transition &Episode::add(Step step, TransitionKind kind) {
     auto known = actions(step.state);
     auto action = static_cast<int32_t>(std::find(known.begin(), known.end(), step.op) - known.begin());
-    transitions_.push_back({step.state, action, step.successor, space_.cost(step.op), unbounded, kind});
+    return transitions_.emplace_back(Transition{step.state, action, step.successor, space_.cost(step.op), unbounded, kind});
 }
 
 /// Makes transitions of the steps that the search took.
@@ -118,10 +171,9 @@ void Episode::take_over() {
     expansions_ = search_->result().expanded;
 }
 
-/// The last transition is that to the goal.
-void Episode::take_plan(const SearchResult &result) {
-    plan_length_ = static_cast<int64_t>(result.plan.size());
-    if (plan_length_ > 0) transitions_.back().kind = TransitionKind::goal;
+/// The first transition to a goal ends the plan.
+void Episode::take_plan() {
+    plan_length_ = static_cast<int64_t>(plan_transitions().size());
     bound_plan();
 }
 
@@ -152,7 +204,10 @@ void Episode::mark_dead_ends() {
 }
 
 void Episode::finish() {
-    if (search_->result().outcome == Outcome::solved) take_plan(search_->result());
+    if (search_->result().outcome == Outcome::solved) {
+        if (!transitions_.empty()) transitions_.back().kind = TransitionKind::goal;
+        take_plan();
+    }
     mark_dead_ends();
     search_.reset();
     planner_.reset();
@@ -175,14 +230,19 @@ std::vector<int32_t> Episode::plan_transitions() const {
     return path;
 }
 
-/// Gives every transition of the plan its return, a lower bound on what can be had from there.
+/// Gives every transition of the plan its return, a lower bound on what can be had from there; exact ones have the best.
 void Episode::bound_plan() {
     std::vector<int32_t> path = plan_transitions();
     float bound = 0;
     for (auto t = path.rbegin(); t != path.rend(); ++t) {
         bound -= static_cast<float>(transitions_[*t].cost);
-        transitions_[*t].bound = bound;
+        transitions_[*t].bound = std::max(transitions_[*t].bound, bound);
     }
+}
+
+bool Episode::exact() const {
+    return std::any_of(transitions_.begin(), transitions_.end(),
+                       [](const Transition &t) { return t.kind == TransitionKind::exact; });
 }
 
 std::vector<std::string> Episode::plan() const {

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "exhaustion.h"
 #include "lifted_space.h"
 #include "search.h"
 
@@ -17,15 +18,16 @@ struct EpisodeOptions {
     std::shared_ptr<Heuristic> dead_ends;  // infinite value: a dead end
     std::shared_ptr<Heuristic> guide;      // WA* with this heuristic finds the plan, not Q; the episode is that plan
     double guide_seconds = std::numeric_limits<double>::infinity();  // of CPU time
+    size_t exact_states = 0;               // with a guide: at most so many states are searched exhaustively instead
     std::shared_ptr<Heuristic> plans;      // knows relaxed plans, for encoders that take them
 };
 
-enum class TransitionKind : int8_t { inner, goal, dead_end };
+enum class TransitionKind : int8_t { inner, goal, dead_end, exact };
 
 struct Transition {
     int32_t state, action, successor;  // action: position among the applicable actions of the state
     int32_t cost;
-    float bound;  // lower bound on the return, -infinity if there is none
+    float bound;  // lower bound on the return, -infinity if there is none; of exact ones the best return itself
     TransitionKind kind;
 };
 
@@ -42,6 +44,8 @@ public:
     void feed(std::span<const float> q);
 
     bool solved() const { return plan_length_ >= 0; }
+    /// Whether the state space was searched exhaustively.
+    bool exact() const;
     int64_t expansions() const { return expansions_; }
     int64_t plan_length() const { return plan_length_; }
     const std::vector<Transition> &transitions() const { return transitions_; }
@@ -78,11 +82,16 @@ private:
     };
     Episode(std::shared_ptr<const LiftedTask> task, bool symmetry);
     void follow_guide(const EpisodeOptions &options);
+    void follow_plan(LiftedSpace &searched, const SearchResult &result);
+    /// Walks through the states that lead to a goal, the best way first; what all of their actions are worth is known.
+    void walk(LiftedSpace &searched, const Exhaustion &all);
+    /// The applicable actions of a state that is reached for the first time.
+    void visit(int32_t state);
     /// Keeps the applicable actions of a state and, where they are wanted, its relaxed plan.
     void keep(int32_t state, std::span<const int32_t> applicable);
-    void add(Step step, TransitionKind kind);
+    Transition &add(Step step, TransitionKind kind);
     void take_over();
-    void take_plan(const SearchResult &result);
+    void take_plan();
     void mark_dead_ends();
     void finish();
     std::vector<int32_t> plan_transitions() const;

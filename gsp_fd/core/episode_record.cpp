@@ -3,7 +3,7 @@
 // A record is: expansions, plan length; then four lists, each with its length in front:
 // the atoms that the task's own numbering lacks (predicate, objects...), the states (count, atoms...), the operators (schema,
 // objects...) with the states' actions (count, operators...) and relaxed plans (count, operators as (schema, objects...)), and
-// the transitions (state, action, successor, cost, kind).
+// the transitions (state, action, successor, cost, kind, best return of exact ones).
 #include "episode.h"
 
 #include <algorithm>
@@ -108,7 +108,8 @@ std::vector<int32_t> Episode::record(bool plan_only) {
     for (int32_t number : kept) {
         const Transition &t = transitions_[number];
         append(out, std::initializer_list<int32_t>{states.fresh[t.state], t.action, states.fresh[t.successor], t.cost,
-                                                   static_cast<int32_t>(t.kind)});
+                                                   static_cast<int32_t>(t.kind),
+                                                   t.kind == TransitionKind::exact ? static_cast<int32_t>(t.bound) : 0});
     }
     return out;
 }
@@ -160,8 +161,9 @@ std::unique_ptr<Episode> Episode::restore(std::shared_ptr<const LiftedTask> task
         r.action = in.next(0, static_cast<int64_t>(e.actions(r.state).size()));
         r.successor = in.next(0, num_states);
         r.cost = in.next();
-        r.bound = -std::numeric_limits<float>::infinity();
-        r.kind = static_cast<TransitionKind>(in.next(0, 3));
+        r.kind = static_cast<TransitionKind>(in.next(0, 4));
+        const auto best = static_cast<float>(in.next(INT32_MIN, 1));
+        r.bound = r.kind == TransitionKind::exact ? best : -std::numeric_limits<float>::infinity();
         e.transitions_.push_back(r);
     }
     in.end();

@@ -6,9 +6,11 @@
 
 namespace gsp {
 
-LiftedSpace::LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry)
+LiftedSpace::LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry, bool relevant_only)
     : task_(std::move(task)), database_(*task_), axioms_(*task_) {
     if (symmetry) classes_ = std::make_unique<ObjectClasses>(*task_);
+    if (relevant_only) relevance_ = std::make_unique<Relevance>(*task_);
+    if (relevance_ && relevance_->is_trivial()) relevance_.reset();
     database_.set_classes(classes_.get());
     for (const GroundAtom &atom : task_->goal_positive)
         goal_positive_.push_back(database_.intern(atom.predicate, atom.args.data()));
@@ -86,6 +88,7 @@ void LiftedSpace::add_instances(int32_t schema, const Rule &rule, std::vector<in
     database_.match(rule, false, [&](const int32_t *binding) {
         std::copy(binding, binding + count, tuple + 1);
         int32_t op = insert_action({tuple, count + 1});
+        if (relevance_ && !matters(op)) return;
         if (repeated) {
             if (static_cast<size_t>(op) >= listed_.size()) listed_.resize(op + op / 2 + 1024, 0);
             if (std::exchange(listed_[op], lists_) == lists_) return;
@@ -94,6 +97,12 @@ void LiftedSpace::add_instances(int32_t schema, const Rule &rule, std::vector<in
         if (++generated_ % 1024 == 0 && watch_) watch_->throw_if_expired();
         represented_ += classes_ ? classes_->orbit_size(binding, count) : 1;
     });
+}
+
+bool LiftedSpace::matters(int32_t op) {
+    if (static_cast<size_t>(op) >= matters_.size()) matters_.resize(op + op / 2 + 1024, -1);
+    if (matters_[op] < 0) matters_[op] = relevance_->matters(action(op));
+    return matters_[op] != 0;
 }
 
 void LiftedSpace::classify() {

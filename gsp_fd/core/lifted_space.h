@@ -4,14 +4,16 @@
 #include <optional>
 
 #include "axioms.h"
+#include "relevance.h"
 #include "state_space.h"
 
 namespace gsp {
 
 class LiftedSpace final : public StateSpace {
 public:
-    /// With symmetry, one applicable action stands for all that interchangeable objects make equivalent.
-    LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry);
+    /// With symmetry, one applicable action stands for all that interchangeable objects make equivalent. With `relevant_only`,
+    /// actions that no plan needs are left out.
+    LiftedSpace(std::shared_ptr<const LiftedTask> task, bool symmetry, bool relevant_only = false);
 
     int32_t initial_state() override { return initial_; }
     void load(int32_t state) override;
@@ -74,6 +76,7 @@ private:
     bool holds_for(const Rule &rule, std::span<const int32_t> args);
     /// False if it adds an atom without a number and gives none.
     bool ground_effects(const Rule &rule, const int32_t *binding, bool known_only);
+    bool matters(int32_t op);
     int32_t register_row(const std::vector<int32_t> &atoms, uint64_t hash);
     /// Finds what an operator adds and deletes, and returns the hash of the current state's successor. With `known_only` atoms get
     /// no new numbers, and there is no hash if one that is added has none: no registered state has it.
@@ -100,6 +103,8 @@ private:
     std::vector<int64_t> listed_;  // per operator: the last list that it is in, where instances may be of the same action
     int64_t lists_ = 0;
     std::unique_ptr<ObjectClasses> classes_;
+    std::unique_ptr<Relevance> relevance_;  // where it leaves out actions
+    std::vector<signed char> matters_;      // per operator, -1: not known yet
     int32_t classified_ = -1;
     int64_t generated_ = 0;
     double represented_ = 0;

@@ -177,7 +177,7 @@ class AdlTasks(PddlTasks):
         optimum = self.compared(case, task, translated)
         for symmetry in (False, True) if task.is_lifted else ():
             for kind in ("blind", "hmax"):
-                space = _core.LiftedSpace(task.native_lifted(), symmetry)
+                space = _core.LiftedSpace(task.native_lifted(), symmetry, relevant_only=symmetry)
                 found = cli_support.astar(space, task.heuristic(kind), MAX_LIFTED_EXPANSIONS)
                 if found.status == "expansions":
                     continue

@@ -12,7 +12,8 @@ from . import ROOT
 def compiled() -> Path:
     """``build/fuzz/libgsp_c.so``."""
     target = ROOT / "build" / "fuzz" / "libgsp_c.so"
-    newest = max(file.stat().st_mtime for file in plugin_support.CORE.iterdir())
+    sources = (plugin_support.PLUGIN / "gsp_c.cmake", *plugin_support.CORE.iterdir())
+    newest = max(file.stat().st_mtime for file in sources)
     if not target.exists() or target.stat().st_mtime < newest:
         target.parent.mkdir(parents=True, exist_ok=True)
         plugin_support.compile_strictly(target, "-shared", *plugin_support.core_sources())

@@ -80,7 +80,8 @@ class Collector:
     def step(self, q_function: QFunction) -> list[Running]:
         """One call of the network; the episodes that ended, with the pools told about them."""
         while len(self.running) < self.config.lockstep:
-            self.running.append(self._start())
+            # One of hFF's at a time: they take long.
+            self.running.append(self._start(guided=not any(item.guided for item in self.running)))
         finished = advance_all(self.running, q_function)
         over = {id(item) for item in finished}
         self.running = [item for item in self.running if id(item) not in over]
@@ -88,9 +89,9 @@ class Collector:
             self.note(item)
         return finished
 
-    def _start(self) -> Running:
-        if self.rng.random() < self.config.guided and (index := self.pools.pick_to_guide()) is not None:
-            self.pools.records[index].guided = True
+    def _start(self, guided: bool) -> Running:
+        wanted = guided and self.rng.random() < self.config.guided
+        if wanted and (index := self.pools.pick_to_guide()) is not None:
             return self._guided(index)
         config, index = self.config, self.pools.pick(self.rng)
         instance = self.instances[index]
@@ -107,6 +108,7 @@ class Collector:
 
     def _guided(self, index: int) -> Running:
         instance, config = self.instances[index], self.config
+        self.pools.records[index].guided = True
         episode = _core.Episode(
             instance.native,
             weight=GUIDE_WEIGHT,
@@ -114,6 +116,7 @@ class Collector:
             symmetry=config.symmetry,
             guide=instance.guide,
             guide_seconds=config.guide_seconds,
+            exact_states=config.exact_states,
             plans=instance.plans,
         )
         return Running(index, instance, episode, GUIDE_WEIGHT, True)

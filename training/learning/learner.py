@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import random
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from gsp_fd.training.instances import TrainingInstance
 from gsp_fd.training.learning.episodes import QFunction
 from gsp_fd.training.network import GraphBatch, RelationalNetwork
 
-INNER, GOAL, DEAD_END = 0, 1, 2
+INNER, GOAL, DEAD_END, EXACT = 0, 1, 2, 3
 DIVERGED = 10.0
 """A loss as if all values were this many times the worst possible return means that learning diverges."""
 
@@ -115,6 +116,8 @@ class Learner:
         self._averages: list[torch.Tensor] = list(self.average.parameters())
         self.replay = Replay(config.replay)
         self.paths = Replay(config.replay)
+        self.exact: list[list[Sample]] = []
+        """By state: what each of its actions is worth is known for good."""
         self.rng = random.Random(config.seed + 1)
         self.steps = 0
         self.loss = math.nan
@@ -122,13 +125,16 @@ class Learner:
 
     def take(self, instance: TrainingInstance, episode: _core.Episode) -> None:
         """Puts the transitions of an episode into the replay buffers."""
-        for sample in samples_of(instance, episode):
+        samples = samples_of(instance, episode)
+        if episode.exact:
+            self.exact += [list(group) for _, group in itertools.groupby(samples, lambda sample: sample.state)]
+        for sample in samples:
             if sample.kind == DEAD_END and not self.config.dead_end_supervision:
                 continue
             if not self.config.solution_bounds:
                 sample.bound = -math.inf
             self.replay.add(sample)
-            if sample.bound > -math.inf or (sample.kind == GOAL):
+            if sample.bound > -math.inf or sample.kind == GOAL:
                 self.paths.add(sample)
 
     @property
@@ -140,9 +146,7 @@ class Learner:
         """One gradient step; ``progress`` in [0, 1] is the share of training that is over."""
         config = self.config
         self._set_rates(progress)
-        from_paths = int(config.batch_size * config.path_share) if len(self.paths.samples) >= 50 else 0
-        samples = self.replay.draw(config.batch_size - from_paths, self.rng)
-        samples += self.paths.draw(from_paths, self.rng) if from_paths else []
+        samples = self._draw()
         targets = torch.from_numpy(self.targets(samples)).to(self.device)
         batch = encode(samples, [sample.state for sample in samples])
         first = np.concatenate([[0], np.cumsum(np.bincount(batch.action_state, minlength=len(samples)))[:-1]])
@@ -159,13 +163,23 @@ class Learner:
         self.loss = value if math.isnan(self.loss) else 0.98 * self.loss + 0.02 * value
         self._follow()
 
+    def _draw(self) -> list[Sample]:
+        """A batch; a state of an exhausted state space counts as one, with all of its actions."""
+        config = self.config
+        from_exact = int(config.batch_size * config.exact_share) if self.exact else 0
+        others = config.batch_size - from_exact
+        from_paths = int(others * config.path_share) if len(self.paths.samples) >= 50 else 0
+        samples = self.replay.draw(others - from_paths, self.rng)
+        samples += self.paths.draw(from_paths, self.rng) if from_paths else []
+        return samples + [sample for group in self.rng.choices(self.exact, k=from_exact) for sample in group]
+
     def _check(self, loss: float) -> None:
         limit = (DIVERGED * -self.dead_end_return) ** (1 if self.config.huber else 2)
         if not math.isfinite(loss) or (self.steps > self.config.warm_up and self.loss > limit):
             raise DivergedError(f"the loss is {loss:.3g} after {self.steps} steps")
 
     def targets(self, samples: list[Sample]) -> npt.NDArray[np.float32]:
-        """y = max(bound, -cost + max_a' Q'(s', a')), or the fixed return of a dead end."""
+        """y = max(bound, -cost + max_a' Q'(s', a')), or what is known for good: of dead ends, goals, exact values."""
         worst = self.dead_end_return
         y = np.array([worst if sample.kind == DEAD_END else -sample.cost for sample in samples], np.float32)
         inner = [i for i, sample in enumerate(samples) if sample.kind == INNER]
@@ -176,7 +190,9 @@ class Learner:
             np.maximum.at(best, batch.action_state, q_values(self.target, batch))
             # A state that is not a goal is at least one action away from it.
             y[inner] += np.minimum(best, -1.0)
-        y = np.maximum(y, np.array([sample.bound for sample in samples], np.float32))
+        bounds = np.array([sample.bound for sample in samples], np.float32)
+        is_exact = np.array([sample.kind == EXACT for sample in samples])
+        y = np.where(is_exact, bounds, np.maximum(y, bounds))
         return np.asarray(np.maximum(y, np.float32(worst)))
 
     def _set_rates(self, progress: float) -> None:

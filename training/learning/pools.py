@@ -58,11 +58,16 @@ class Pools:
         return rng.choice(members[pool])
 
     def pick_to_guide(self) -> int | None:
-        """The smallest instance that has no plan and was not tried with hFF."""
+        """The smallest instance that was not tried, and has no plan unless its state space may be exhausted."""
         for index, record in enumerate(self.records):
-            if record.best_length is None and not record.guided:
+            if not record.guided and (record.best_length is None or self.config.exact_states):
                 return index
         return None
+
+    def guide_again(self) -> None:
+        """Every instance may be picked to be guided once more."""
+        for record in self.records:
+            record.guided = False
 
     def budget(self, index: int) -> int:
         """Expansions of the next episode: more for an instance that stays unsolved."""

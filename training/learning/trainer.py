@@ -36,7 +36,7 @@ from gsp_fd.training.progress import Row, Watcher
 
 LEARN_SECONDS = 0.1
 """With workers: how long this process learns before it looks for new episodes."""
-TURN_SECONDS = 1.0
+TURN_SECONDS = 5.0
 """Without: how long it learns at most before it searches again, and sees to everything else."""
 PUBLISH_EVERY = 0.25
 """Seconds between two versions of the model for workers."""
@@ -273,11 +273,14 @@ class Trainer:
         self.store.save(replace(self._snapshot(), arrays={**arrays, **plans}, state=content))
 
     def restore(self, checkpoint: Checkpoint, best: Score | None, file: str) -> None:
-        """Goes on where a checkpoint was saved. The replay buffers start with the last plan of every instance."""
+        """Goes on where a checkpoint was saved. The replay buffers start with the last plan of every instance;
+        state spaces are exhausted again."""
         arrays, state = checkpoint.arrays, checkpoint.state
         try:
             restore_learner(self.learner, arrays, state["learner"])
             restore_collector(self.collector, state["collector"])
+            if self.config.exact_states:
+                self.collector.pools.guide_again()
             for name in COUNTERS:
                 setattr(self, name, float(state[name]))
             for name, record in arrays.items():
