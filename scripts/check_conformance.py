@@ -128,12 +128,13 @@ def check(folder: Path, entry: dict[str, Any], seconds: float) -> Row:
     task, by_translator = load_pddl(domain, problem), translated(domain, problem)
     tasks = {"lifted": task, "ground": task, "translated": by_translator}
     makers: dict[str, Callable[[], core.StateSpace]] = {
-        "lifted": lambda: core.LiftedSpace(task.native_lifted()),
+        "lifted": lambda: core.LiftedSpace(task.native_lifted(), relevant_only=True),
         "ground": lambda: core.GroundSpace(task.ground(TaskLimits(time=seconds))),
         "translated": lambda: core.GroundSpace(by_translator.ground()),
     }
     if not row.unsolvable:  # where the translator has no operators
-        row.applicable = {kind: initial_operators(make()) for kind, make in makers.items()}
+        row.applicable = {kind: initial_operators(makers[kind]()) for kind in ("ground", "translated")}
+        row.applicable["lifted"] = initial_operators(core.LiftedSpace(task.native_lifted()))
         everything = translated(domain, problem, ["--keep-unimportant-variables"])
         row.applicable["all"] = initial_operators(core.GroundSpace(everything.ground()))
     for kind, heuristic in SEARCHES:

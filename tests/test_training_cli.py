@@ -229,6 +229,7 @@ def test_kill_and_resume(problems: Path, tmp_path: Path, capsys: pytest.CaptureF
         assert cli.main(["--resume", str(out)]) == ExitCode.DRIVER_INPUT_ERROR
         assert "another gsp-train is at work here" in capsys.readouterr().err
         os.kill(process.pid, signal.SIGKILL)
+    (out / ".checkpoint.npz.0123456789abcdef.tmp").write_bytes(b"what a process left that was killed as it wrote")
     before = state_of(out)
     assert json.loads((out / "status.json").read_text())["state"] == "running"
     assert before["elapsed"] > 0

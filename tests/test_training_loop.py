@@ -24,7 +24,16 @@ from gsp_fd.task import FULL  # noqa: E402
 from gsp_fd.training.config import TrainingConfig  # noqa: E402
 from gsp_fd.training.instance_sets import InstanceSets, known_generator, load_sets  # noqa: E402
 from gsp_fd.training.learning.episodes import Collector  # noqa: E402
-from gsp_fd.training.learning.learner import DEAD_END, GOAL, Learner  # noqa: E402
+from gsp_fd.training.learning.learner import (  # noqa: E402
+    DEAD_END,
+    EXACT,
+    GOAL,
+    Learner,
+    encode,
+    encode_actions,
+    q_values,
+    ranking_loss,
+)
 from gsp_fd.training.learning.pools import Pools, Status  # noqa: E402
 from gsp_fd.training.learning.trainer import MAX_ROLLBACKS, Trainer, dead_end_return  # noqa: E402
 from gsp_fd.training.learning.validation import Score, validate  # noqa: E402
@@ -144,6 +153,40 @@ def test_ablations(tmp_path: Path) -> None:
     rng = random.Random(0)
     counts = Counter(pools.pick(rng) for _ in range(4000))
     assert all(900 < counts[index] < 1100 for index in range(4))
+
+
+def test_exhausted_state_spaces_are_learned(tmp_path: Path) -> None:
+    config = replace(CONFIG, exact_states=20_000, exact_share=1.0, ranking=1.0, solution_bounds=False, guided=1.0)
+    learner = finished_samples(tiny_sets(tmp_path, config, "spanner", 6), config)
+    assert learner.exact
+    for group in learner.exact[:50]:
+        assert {sample.action for sample in group} == set(range(group[0].episode.num_actions(group[0].state)))
+        targets = learner.targets(group)
+        assert targets.max() > learner.dead_end_return
+        assert all(y == sample.bound for y, sample in zip(targets, group, strict=True) if sample.kind == EXACT)
+    losses = []
+    for _ in range(300):
+        learner.step(0.5)
+        losses.append(learner.loss)
+    assert losses[-1] < 0.5 * losses[20]
+
+
+def test_the_states_of_a_batch_are_encoded_once(sets: InstanceSets) -> None:
+    learner = finished_samples(sets, CONFIG)
+    samples = learner.replay.samples[:40]
+    batch, places = encode_actions([*samples, *samples])
+    one_by_one = [q_values(learner.network, encode([s], [s.state]))[s.action] for s in samples]
+    assert batch.action_state.max() < len({(id(sample.episode), sample.state) for sample in samples})
+    np.testing.assert_allclose(q_values(learner.network, batch)[places], [*one_by_one, *one_by_one], atol=1e-5)
+
+
+def test_ranking_loss() -> None:
+    """Two best actions of three, and one of two."""
+    values = torch.tensor([1.0, 2.0, 3.0, -1.0, -1.0])
+    loss = ranking_loss(values, torch.tensor([-3.0, -1.0, -1.0, -5.0, -9.0]), [3, 2])
+    probabilities = np.exp(values.numpy())
+    expected = -np.log(probabilities[1:3].sum() / probabilities[:3].sum()), -np.log(0.5)
+    assert loss.item() == pytest.approx(np.mean(expected))
 
 
 def test_divergence_is_rolled_back(sets: InstanceSets) -> None:

@@ -99,6 +99,8 @@ class TrainingConfig:
     """Share of a batch from solution paths (paper: 0)."""
     exact_share: float = 0.5
     """Share of a batch from exhausted state spaces, where there are any (paper: 0)."""
+    ranking: float = 0.0
+    """Weight of a second loss on these: -log of the probability of a best action by softmax(Q) (paper: 0)."""
     replay: int = 50_000
     """Transitions in the FIFO replay buffer (paper: 40 batches of 256)."""
     target_sync: int = 30
@@ -157,8 +159,9 @@ class TrainingConfig:
         for name in ("by_size", "guided", "path_share", "exact_share", "learn_share", "average", "validation_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise driver_error(f"{name} must lie between 0 and 1")
-        if self.exact_states < 0:
-            raise driver_error("exact_states must not be negative")
+        for name in ("exact_states", "ranking"):
+            if not getattr(self, name) >= 0:
+                raise driver_error(f"{name} must not be negative")
         if not 0 <= self.varied < 1:
             raise driver_error("varied must be at least 0 and less than 1")
         if not 0 < self.checkpoint_every <= 60:

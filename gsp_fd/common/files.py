@@ -8,6 +8,7 @@ import secrets
 from pathlib import Path
 
 _DEFINES_DOMAIN = re.compile(rb"\s*\(\s*define\s*\(\s*domain\b", re.IGNORECASE)
+_UNFINISHED = re.compile(r"\..*\.[0-9a-f]{16}\.tmp")
 _COMMENT = re.compile(rb";[^\n\r]*")
 
 
@@ -34,6 +35,13 @@ def write_atomically(path: str | os.PathLike[str], data: bytes | memoryview, *, 
             temporary.unlink(missing_ok=True)
     except OSError as error:  # a full disk comes without a name, and nobody knows the other one
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Removes what writers that were killed left behind; for a folder in which nobody writes."""
+    for file in folder.glob(".*.tmp"):
+        if _UNFINISHED.fullmatch(file.name):
+            file.unlink(missing_ok=True)
 
 
 def problem_files(folder: Path) -> list[Path]:

@@ -82,6 +82,29 @@ def encode(samples: list[Sample], states: list[int]) -> _core.EncodedBatch:
     )
 
 
+def encode_actions(samples: list[Sample]) -> tuple[_core.EncodedBatch, npt.NDArray[np.int64]]:
+    """The states of the samples, each of them once, and where the Q-values of the samples' actions will be."""
+    distinct: dict[tuple[int, int], Sample] = {}
+    for sample in samples:
+        distinct.setdefault((id(sample.episode), sample.state), sample)
+    batch = encode(list(distinct.values()), [sample.state for sample in distinct.values()])
+    first = np.concatenate([[0], np.cumsum(np.bincount(batch.action_state, minlength=len(distinct)))[:-1]])
+    begin = dict(zip(distinct, first.tolist(), strict=True))
+    return batch, np.array([begin[id(sample.episode), sample.state] + sample.action for sample in samples])
+
+
+def ranking_loss(values: torch.Tensor, targets: torch.Tensor, sizes: list[int]) -> torch.Tensor:
+    """-log of the probability of a best action by softmax(Q), for groups of so many actions of one state each."""
+
+    def padded(of: torch.Tensor) -> torch.Tensor:
+        groups = list(torch.split_with_sizes(of, sizes))
+        return nn.utils.rnn.pad_sequence(groups, batch_first=True, padding_value=-math.inf)
+
+    q, worth = padded(values), padded(targets)
+    best = worth == worth.amax(dim=1, keepdim=True)
+    return (q.logsumexp(dim=1) - q.masked_fill(~best, -math.inf).logsumexp(dim=1)).mean()
+
+
 def q_values(network: RelationalNetwork, batch: _core.EncodedBatch) -> npt.NDArray[np.float32]:
     """Q-values [A] of a native encoded batch."""
     with torch.inference_mode():
@@ -131,7 +154,7 @@ class Learner:
         for sample in samples:
             if sample.kind == DEAD_END and not self.config.dead_end_supervision:
                 continue
-            if not self.config.solution_bounds:
+            if not self.config.solution_bounds and sample.kind != EXACT:
                 sample.bound = -math.inf
             self.replay.add(sample)
             if sample.bound > -math.inf or sample.kind == GOAL:
@@ -146,13 +169,16 @@ class Learner:
         """One gradient step; ``progress`` in [0, 1] is the share of training that is over."""
         config = self.config
         self._set_rates(progress)
-        samples = self._draw()
+        others, groups = self._draw()
+        samples = [*others, *itertools.chain.from_iterable(groups)]
         targets = torch.from_numpy(self.targets(samples)).to(self.device)
-        batch = encode(samples, [sample.state for sample in samples])
-        first = np.concatenate([[0], np.cumsum(np.bincount(batch.action_state, minlength=len(samples)))[:-1]])
-        chosen = torch.from_numpy(first + np.array([sample.action for sample in samples])).to(self.device)
+        batch, places = encode_actions(samples)
+        chosen = torch.from_numpy(places).to(self.device)
         values = self.network(GraphBatch.from_encoded(batch, self.device)).index_select(0, chosen)
         loss = functional.smooth_l1_loss(values, targets) if config.huber else functional.mse_loss(values, targets)
+        if config.ranking and groups:
+            sizes = [len(group) for group in groups]
+            loss = loss + config.ranking * ranking_loss(values[len(others) :], targets[len(others) :], sizes)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self._parameters, config.gradient_clip, foreach=True)
@@ -163,15 +189,15 @@ class Learner:
         self.loss = value if math.isnan(self.loss) else 0.98 * self.loss + 0.02 * value
         self._follow()
 
-    def _draw(self) -> list[Sample]:
-        """A batch; a state of an exhausted state space counts as one, with all of its actions."""
+    def _draw(self) -> tuple[list[Sample], list[list[Sample]]]:
+        """A batch: transitions, and states of exhausted state spaces, each with all its actions."""
         config = self.config
         from_exact = int(config.batch_size * config.exact_share) if self.exact else 0
         others = config.batch_size - from_exact
         from_paths = int(others * config.path_share) if len(self.paths.samples) >= 50 else 0
         samples = self.replay.draw(others - from_paths, self.rng)
         samples += self.paths.draw(from_paths, self.rng) if from_paths else []
-        return samples + [sample for group in self.rng.choices(self.exact, k=from_exact) for sample in group]
+        return samples, self.rng.choices(self.exact, k=from_exact) if from_exact else []
 
     def _check(self, loss: float) -> None:
         limit = (DIVERGED * -self.dead_end_return) ** (1 if self.config.huber else 2)

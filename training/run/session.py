@@ -20,7 +20,7 @@ import torch
 
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
-from gsp_fd.common.files import write_atomically
+from gsp_fd.common.files import remove_unfinished, write_atomically
 from gsp_fd.export.writer import export_model, model_bytes
 from gsp_fd.inference import backend_of
 from gsp_fd.training.baseline import Baseline, measure
@@ -321,6 +321,7 @@ def _locked(folder: RunFolder) -> Iterator[None]:
         except OSError:
             message = "another gsp-train is at work here"
             raise driver_error(message, str(folder.path)) from None
+        remove_unfinished(folder.path)
         yield
 
 
