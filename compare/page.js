@@ -274,6 +274,18 @@ function hide(selector) {
   for (const part of document.querySelectorAll(selector)) part.hidden = true;
 }
 
+// Only a table that is wider than its place says that it scrolls.
+function connectHints() {
+  const observer = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const place = target.closest(".scroll");
+      place.classList.toggle("wide", place.scrollWidth > place.clientWidth);
+    }
+  });
+  for (const part of document.querySelectorAll(".scroll[role=region], .scroll[role=region] > table")) observer.observe(part);
+}
+
+connectHints();
 if (COUNT) {
   document.documentElement.classList.add("js");
   if (columns.configuration.names.length < 2) hide('#pairs, nav a[href="#pairs"]');

@@ -108,6 +108,17 @@ def test_page_never_scrolls_sideways(browser: chromium.Page, tmp_path: Path, wid
     assert browser.evaluate(OVERFLOW) == 0
 
 
+def test_only_what_scrolls_has_a_hint(browser: chromium.Page, tmp_path: Path) -> None:
+    wide = [f"a-configuration-with-a-long-name-{i}" for i in range(5)]
+    browser.resize(390, 844, mobile=True)
+    for configurations, hints in (["one"], False), (wide, True):
+        results = compare_records.results(2, configurations=configurations)
+        browser.open(save(tmp_path, results, [compare_records.header(configurations)]))
+        parts = "[...document.querySelectorAll('#coverage .scroll[role=region]')]"
+        assert browser.evaluate(f"{parts}.some(part => getComputedStyle(part, '::before').content != 'none')") == hints
+        assert browser.evaluate(f"{parts}.some(part => part.scrollWidth > part.clientWidth)") == hints
+
+
 def test_hostile_texts_stay_texts(browser: chromium.Page, tmp_path: Path) -> None:
     names = ("domain", "split", "problem", "configuration", "message")
     hostile = [
