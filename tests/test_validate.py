@@ -168,6 +168,12 @@ def test_rules_without_a_meaning(tmp_path: Path) -> None:
     assert str(caught.value) == f"{tmp_path / 'd.pddl'}:5: {message}"
 
 
+def test_rules_without_a_meaning_may_not_matter(tmp_path: Path) -> None:
+    init = CHAIN + "(q c a)"
+    assert holds(tmp_path, "(or (win a) (or (exists (?x) (win ?x)) (q a b)))", init=init, rules=WIN)
+    assert not holds(tmp_path, "(and (not (win a)) (q b a))", init=init, rules=WIN)
+
+
 def test_actions_that_share_a_name(tmp_path: Path) -> None:
     assert holds(tmp_path, "(p a)", before="twice a")
     assert holds(tmp_path, "(not (p c))", init="(p c)", before="twice c")

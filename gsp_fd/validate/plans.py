@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.pddl.ast import Action, And, Atom, Condition, Domain, Equality, FunctionTerm, Not, Problem
 from gsp_fd.validate.sas import read_sas, run_sas
-from gsp_fd.validate.semantics import Change, Compiler, GroundAtom, Objects, Test, World
+from gsp_fd.validate.semantics import Change, Compiler, GroundAtom, Objects, Test, Undecided, World
 
 State = dict[str, set[Objects]]
 """The true atoms, derived ones left out: the objects of each predicate."""
@@ -170,10 +171,10 @@ class _Validator:
         """The first conjunct that fails, with the arguments filled in."""
         while isinstance(condition, And):
             for part in condition.parts:
-                test = compiler.condition(part)
-                if not test(compiler.bind(arguments)):
-                    condition = part
-                    break
+                with suppress(Undecided):
+                    if not compiler.condition(part)(compiler.bind(arguments)):
+                        condition = part
+                        break
             else:
                 break
         names = compiler.environment

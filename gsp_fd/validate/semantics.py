@@ -151,11 +151,21 @@ class Compiler:
         return _repeated_change(change, slots, members)
 
 
+class Undecided(InputError):
+    """A derived atom whose rules give it no truth value; whether that matters depends on what stands beside it."""
+
+
 def _junction(parts: Sequence[Test], conjunction: bool) -> Test:
     def test(environment: list[str]) -> bool:
+        undecided = None
         for part in parts:
-            if part(environment) != conjunction:
-                return not conjunction
+            try:
+                if part(environment) != conjunction:
+                    return not conjunction
+            except Undecided as error:
+                undecided = error
+        if undecided:
+            raise undecided
         return conjunction
 
     return test
@@ -163,11 +173,17 @@ def _junction(parts: Sequence[Test], conjunction: bool) -> Test:
 
 def _quantification(part: Test, slots: Sequence[int], members: Sequence[Sequence[str]], universal: bool) -> Test:
     def test(environment: list[str]) -> bool:
+        undecided = None
         for objects in product(*members):
             for slot, name in zip(slots, objects):  # noqa: B905 - same length by construction, and hot
                 environment[slot] = name
-            if part(environment) != universal:
-                return not universal
+            try:
+                if part(environment) != universal:
+                    return not universal
+            except Undecided as error:
+                undecided = error
+        if undecided:
+            raise undecided
         return universal
 
     return test
@@ -214,7 +230,7 @@ class DerivedPredicates:
 
     Atoms of mutually recursive predicates are solved together: an atom is looked at again only when one that
     it asked for has become true. Negation inside such a group is given its well-founded meaning, which agrees
-    with stratification atom by atom; what stays undecided is not stratifiable and is an error.
+    with stratification atom by atom; what stays undecided is not stratifiable, and an error where it decides something.
     """
 
     def __init__(self, world: World, rules: Sequence[Derived], file: str) -> None:
@@ -270,7 +286,7 @@ class DerivedPredicates:
         if over != under:
             predicate = min(over ^ under)[0]
             message = f"the rules of derived predicate '{predicate}' are not stratifiable"
-            raise InputError(message, self.file, self.lines[predicate])
+            raise Undecided(message, self.file, self.lines[predicate])
         for asked in solver.asked:
             self.known[asked] = asked in over
 
