@@ -28,7 +28,7 @@ check: $(VENV)/.tests
 docs: $(VENV)/.tests
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# A wheel, installed where there is no compiler, and a plan with it.
+# A wheel, installed where there is no compiler: plans, a minute of training, and a plan with what it learned.
 wheel: $(VENV)/.python
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(PIP) wheel -c constraints.txt --no-build-isolation --no-deps --wheel-dir build/wheel .
@@ -37,6 +37,11 @@ wheel: $(VENV)/.python
 	  -c constraints.txt --only-binary :all: build/wheel/*.whl
 	PATH=$(abspath build/wheel/venv/bin) gsp-plan $(EXAMPLE) --heuristic gsp --search policy --plan-file build/wheel/plan
 	PATH=$(abspath build/wheel/venv/bin) gsp-plan $(EXAMPLE) --compare gsp-policy,hff
+	PATH=$(abspath build/wheel/venv/bin) build/wheel/venv/bin/python -m pip --disable-pip-version-check --quiet install \
+	  -c constraints.txt --only-binary :all: "$$(echo build/wheel/*.whl)[train]"
+	PATH=$(abspath build/wheel/venv/bin) gsp-train examples/gripper/domain.pddl examples/gripper --minutes 1 --out build/wheel/run
+	PATH=$(abspath build/wheel/venv/bin) gsp-plan examples/gripper/domain.pddl examples/gripper/p03.pddl --model build/wheel/run \
+	  --plan-file build/wheel/plan
 
 # The native code with AddressSanitizer and UndefinedBehaviorSanitizer, installed apart, under the tests that use it.
 sanitize: $(VENV)/.tests

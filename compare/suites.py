@@ -20,6 +20,8 @@ SPLITS = ("easy", "medium", "hard")
 """In this order; other splits follow."""
 GENERATE = "generate:"
 _GENERATOR_OPTIONS = {"count": "10", "size": "", "seed": "0", "distribution": "even"}
+MAX_GENERATED = 1000
+"""Problems of one generated suite: a list of suites may come from a stranger, and one line of it fill a disk."""
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,8 @@ def _generated(text: str, folder: Path) -> Iterator[SuiteProblem]:
     target = folder / "-".join([name, *(f"{key}{value}" for key, value in sorted(options.items()))])
     try:
         sizes, count, seed = parse_sizes(options["size"]), parse_count(options["count"]), int(options["seed"])
+        if count > MAX_GENERATED:
+            raise driver_error(f"at most {MAX_GENERATED} problems are generated for a suite; gsp-generate writes more")
         for size in sizes:
             check_size(name, size)
         if not target.is_dir():

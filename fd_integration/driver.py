@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
+from gsp_fd.common.untrusted import printable
 from gsp_fd.fd_integration.run.components import Components, Inputs, choose_inputs
 from gsp_fd.fd_integration.run.configuration import check_combinations, configurations
 from gsp_fd.fd_integration.run.interrupts import InterruptionError, Interrupts
@@ -48,6 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return Interrupts(SIGINT).exit_code
     except Exception as error:
+        if isinstance(error, OSError) and error.filename and "--debug" not in arguments:
+            complain(f"{printable(os.fsdecode(error.filename))}: {error.strerror}")
+            return ExitCode.DRIVER_INPUT_ERROR
         complain_of_bug(error, "--debug" in arguments)
         return ExitCode.DRIVER_CRITICAL_ERROR
 
@@ -115,10 +120,13 @@ class Planner:
             self.log.info(line)
         self.log.line()
         components = Components(options, inputs, searches, plans, self.log, self.interrupts)
-        with self.interrupts:
-            code = self.run_components(components, inputs)
-            if options.show is not None and code in PLAN_FOUND and plans.written:
-                show(components.task, plans.written[-1], options.show, self.log)
+        try:
+            with self.interrupts:
+                code = self.run_components(components, inputs)
+                if options.show is not None and code in PLAN_FOUND and plans.written:
+                    show(components.task, plans.written[-1], options.show, self.log)
+        except InterruptionError:  # between two components
+            return self.limit_reached("search", "interrupted")
         self.log.info(f"Planner time: {planner_time():.2f}s")
         return code
 

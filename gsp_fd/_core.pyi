@@ -225,9 +225,9 @@ class Heuristic(Evaluator):
         Values of the states on a path from the initial state; the operators must be applicable.
         """
 
-    def relaxed_plan(self, space: StateSpace, state: int) -> tuple[float, list[list[int]]]:
+    def relaxed_plan(self, space: StateSpace, state: int) -> tuple[float, list[list[int]], list[list[int]]]:
         """
-        The value of a state and the operators of the relaxed plan behind it as (schema, objects...).
+        The value of a state, the operators of the relaxed plan behind it as (schema, objects...), and where actions have conditional effects, the atoms that it makes true as (predicate, objects...).
         """
 
 def heuristic(kind: str, task: GroundTask | LiftedTask, cost_type: str = 'normal', name: str | None = None, max_time: float | None = None, max_memory_kb: int | None = None, progress: object | None = None, axioms: str = 'approximate_negative_cycles') -> Heuristic:

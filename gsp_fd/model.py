@@ -110,6 +110,7 @@ def present_relations(task: LiftedTask) -> set[str]:
         found |= {f"{name}@{ending}" for name in names for ending in (suffix, f"{suffix}_true")}
     found |= {f"type@{name}" for name, members in zip(task.types, task.type_members, strict=True) if members}
     found |= {f"const@{name}" for name in task.objects[: task.constants]}
+    found |= {f"added@{task.predicates[literal.predicate]}" for literals in effects for literal in literals}
     return found | {f"{group}@{schema.name}" for group in ("action", "plan") for schema in task.schemas}
 
 
@@ -125,6 +126,7 @@ def relation_specs(metadata: ModelMetadata, task: LiftedTask) -> list[tuple[str,
         "const": ("constant", constants),
         "action": ("action", schemas),
         "plan": ("plan", schemas),
+        "added": ("added", task.predicates),
     }
 
     def spec(name: str) -> tuple[str, int]:

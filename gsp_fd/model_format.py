@@ -20,8 +20,9 @@ from gsp_fd.common.errors import InputError, search_error
 from gsp_fd.common.untrusted import parse_json
 
 FORMAT_VERSION = 1
-PLAIN_ENCODER, RELAXED_PLAN_ENCODER = 1, 2
-"""Versions of the encoder: states, goals and actions; the relaxed plan of the state as well."""
+PLAIN_ENCODER, RELAXED_PLAN_ENCODER, ADDED_ATOMS_ENCODER = 1, 2, 3
+"""Versions of the encoder: states, goals and actions; the operators of relaxed plans as well; and what these add."""
+ENCODERS = (PLAIN_ENCODER, RELAXED_PLAN_ENCODER, ADDED_ATOMS_ENCODER)
 MAX_ARITY = 8
 MAX_WIDTH = 1 << 16
 MAX_LAYERS = 1000
@@ -34,6 +35,7 @@ NODE_STATE = "node_state"
 ACTION_NODE = "action_node"
 ACTION_STATE = "action_state"
 STATE_SIZES = "state_sizes"
+RELATION_PREFIX = "relation:"
 OUTPUT = "q"
 NETWORK_PARTS = ("update", "norm", "phi", "readout", "value")
 HALF_SUFFIX = ".fp16"
@@ -49,7 +51,7 @@ Parsed = TypeVar("Parsed")
 
 def relation_input(relation: str) -> str:
     """Name of the ONNX input that holds the atoms of a relation."""
-    return f"relation:{relation}"
+    return RELATION_PREFIX + relation
 
 
 def weights_prefix(relation: str) -> str:
@@ -159,24 +161,26 @@ def relations_of(
     goal_split: bool = True,
     negative_goals: bool = False,
     relaxed_plan: bool = False,
+    added: Collection[str] = (),
 ) -> tuple[tuple[str, int], ...]:
     """All (name, arity) relations of a domain, in the model's order.
 
     ``schemas`` are (name, number of parameters), met among the applicable actions and with ``relaxed_plan`` in the
-    relaxed plan; ``fluents`` are the predicates that some action changes: no others
-    matter in goals. A nullary atom is a unary atom on the global node. The type ``object`` tells nothing, so it is
-    no relation.
+    relaxed plan; ``added`` are the predicates of which it is told what the relaxed plan makes true; ``fluents`` those
+    that some action changes: no others matter in goals. A nullary atom is a unary atom on the global node. The type
+    ``object`` tells nothing, so it is no relation.
     """
-    result = [(name, max(1, arity)) for name, arity in predicates]
-    goals = [(name, arity) for name, arity in result if fluents is None or name in fluents]
+    atoms = [(name, max(1, arity)) for name, arity in predicates]
+    goals = [(name, arity) for name, arity in atoms if fluents is None or name in fluents]
     suffixes = ["@goal"] + ["@goal_true"] * goal_split
     if negative_goals:
         suffixes += ["@not_goal"] + ["@not_goal_true"] * goal_split
-    result += [(name + suffix, arity) for suffix in suffixes for name, arity in goals]
+    result = atoms + [(name + suffix, arity) for suffix in suffixes for name, arity in goals]
     result += [(f"type@{name}", 1) for name in types if name != "object"]
     result += [(f"const@{name}", 1) for name in constants]
     groups = ["action"] + ["plan"] * relaxed_plan
     result += [(f"{group}@{name}", 1 + parameters) for group in groups for name, parameters in schemas]
+    result += [(f"added@{name}", arity) for name, arity in atoms if name in added]
     for name, arity in result:
         if arity > MAX_ARITY:
             raise InputError(f"relation {name} has arity {arity}; the network takes at most {MAX_ARITY}")
@@ -245,7 +249,7 @@ class ModelMetadata:
     @property
     def relaxed_plan(self) -> bool:
         """Whether the network sees the relaxed plan of a state."""
-        return self.encoder_version == RELAXED_PLAN_ENCODER
+        return self.encoder_version != PLAIN_ENCODER
 
     def to_strings(self) -> dict[str, str]:
         """The metadata as the string map of an ONNX file: one JSON value per field."""
@@ -270,10 +274,10 @@ class ModelMetadata:
                     file,
                 )
             encoder = data.get("encoder_version", PLAIN_ENCODER)
-            if encoder not in (PLAIN_ENCODER, RELAXED_PLAN_ENCODER):
+            if encoder not in ENCODERS:
                 raise search_error(
                     f"the model was trained with version {encoder!r:.90} of the encoder; this program knows "
-                    f"{PLAIN_ENCODER}, {RELAXED_PLAN_ENCODER}: use the gsp-fd that trained it, or train it again",
+                    f"{', '.join(map(str, ENCODERS))}: use the gsp-fd that trained it, or train it again",
                     file,
                 )
             for key in ("predicates", "schemas", "relations"):

@@ -98,7 +98,7 @@ def named_model(name: str) -> Path:
         return here or path
     if named:
         return named[0].path
-    if path.is_dir():
+    if os.path.isdir(path):
         raise search_error(f"the folder has no {RUN_MODEL}: it is no run of gsp-train, or has no model yet", path)
     known = installed_models()
     hint = near_miss(name, [model.name for model in known])
@@ -107,9 +107,10 @@ def named_model(name: str) -> Path:
 
 
 def _model_at(path: Path) -> Path | None:
-    if path.is_dir():
-        return path / RUN_MODEL if (path / RUN_MODEL).is_file() else None
-    return path if path.exists() else None
+    """The model in a file or in the folder of a run; None for names that no file can have, too, where Path raises."""
+    if os.path.isdir(path):
+        return path / RUN_MODEL if os.path.isfile(path / RUN_MODEL) else None
+    return path if os.path.exists(path) else None
 
 
 def fitting_model(task: LiftedTask) -> Choice:
@@ -195,7 +196,7 @@ def remove_model(name: str) -> Path:
     """Deletes one of the user's models with its card; returns the file it was in."""
     yours = [model for model in installed_models() if not model.shipped]
     path = Path(name)
-    found = [m for m in yours if m.name == name or (path.exists() and m.path.resolve() == path.resolve())]
+    found = [m for m in yours if m.name == name or (os.path.exists(path) and m.path.resolve() == path.resolve())]
     if not found:
         if any(model.name == name for model in installed_models()):
             raise driver_error(f"{name} comes with the package; only models in {user_folder()} can be removed")

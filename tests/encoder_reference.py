@@ -45,7 +45,7 @@ def surroundings(task: LiftedTask, atoms: set[Atom], o: int) -> Counter[object]:
 
 @dataclass
 class EncodedState:
-    """One state with the actions that get a node, and its relaxed plan."""
+    """One state with the actions that get a node, and its relaxed plan with what that adds."""
 
     task: LiftedTask
     space: core.LiftedSpace
@@ -53,6 +53,7 @@ class EncodedState:
     operators: list[int]
     plan: Sequence[Action] = ()
     symmetry: bool = False
+    added: Sequence[Atom] = ()
 
     def __post_init__(self) -> None:
         static = {atom for atom in self.task.init if not self.task.fluent[atom[0]]}
@@ -89,6 +90,8 @@ class EncodedState:
             schema, *objects = self.space.action(op)
             groups.setdefault(f"action@{task.schemas[schema].name}", []).append((self.first_action + k, *objects))
         groups |= self.plan_rows()
+        for predicate, args in self.added:
+            groups.setdefault(f"added@{self.task.predicates[predicate]}", []).append(args)
         return {name: [args or (len(task.objects),) for args in rows] for name, rows in groups.items()}
 
     def plan_rows(self) -> dict[str, Rows]:

@@ -144,6 +144,23 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     complaint(tmp_path, "domain.pddl", os.fsdecode(b"p\xff.pddl"), *GOOD, code=30, env={**os.environ, "LC_ALL": "C"})
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["domain.pddl", "problem.pddl", *GOOD, "--plan-file", "p" * 400], 33),
+        (["domain.pddl", "p" * 400], 30),
+        (["p" * 400, "problem.pddl"], 30),
+        (["p" * 400], 30),
+        (["domain.pddl", "problem.pddl", "--model", "p" * 400], 33),
+        (["domain.pddl", "problem.pddl", "--model", "p" * 400 + ".onnx"], 33),
+        (["domain.pddl", "problem.pddl", "--portfolio", "p" * 400], 35),
+    ],
+)
+def test_names_that_are_too_long(tmp_path: Path, arguments: list[str], code: int) -> None:
+    cli.write_files(tmp_path, cli.TOWER)
+    assert "p" * 400 in complaint(tmp_path, *arguments, code=code)
+
+
 def test_internal_errors_show_no_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,6 +96,7 @@ def test_generated_problems_are_the_same_again(tmp_path: Path) -> None:
         ("list", "list:2: 'nothing' is neither a folder"),
         ("generate:grippers", "there is no generator 'grippers'"),
         ("generate:gripper?count=0", "'0' is not a positive whole number"),
+        ("generate:gripper?count=9223372036854775808", "at most 1000 problems"),
         ("generate:gripper?size=9-3", "did you mean 3-9?"),
         ("generate:gripper?size=1", "too small"),
         ("generate:gripper?number=3", "unknown option 'number'"),

@@ -41,7 +41,8 @@ def test_relaxed_plans(task: LiftedTask, symmetry: bool, grounded: bool) -> None
     space = _core.LiftedSpace(native, symmetry)
     state, number = reference.initial(task), space.initial_state()
     for _ in range(4):
-        value, rows = ff.relaxed_plan(space, number)
+        value, rows, added = ff.relaxed_plan(space, number)
+        assert not added
         plan = [(schema, tuple(objects)) for schema, *objects in rows]
         assert len(set(plan)) == len(plan)
         operators = space.applicable(number)

@@ -199,6 +199,10 @@ def other_type(entries: Entries) -> None:
     entries["batches/0/relations/0"] = entries["batches/0/relations/0"].astype(np.int32)
 
 
+def sizes_of_a_table(entries: Entries) -> None:
+    entries["batches/0/state_sizes"] = entries["batches/0/state_sizes"][:, np.newaxis]
+
+
 def deep_json(entries: Entries) -> None:
     entries["json"] = np.frombuffer(b"[" * 100_000 + b"]" * 100_000, np.uint8)
 
@@ -216,7 +220,9 @@ def rewritten(checkpoint: Path, target: Path, change: Callable[[Entries], None],
     return target
 
 
-@pytest.mark.parametrize("change", [negative, too_large, other_shape, other_type, deep_json, no_object])
+@pytest.mark.parametrize(
+    "change", [negative, too_large, other_shape, other_type, sizes_of_a_table, deep_json, no_object]
+)
 def test_broken_checkpoints(
     checkpoint: Path, tmp_path: Path, change: Callable[[Entries], None], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,6 +54,17 @@ def test_networks(tmp_path: Path, config: dict[str, Any]) -> None:
     agree(random_model(BLOCKS, tmp_path / "m.onnx", **config), BLOCKS)
 
 
+@pytest.mark.parametrize("states", [1, 2, 3, 7, 60])
+def test_threads_share_the_states(tmp_path: Path, states: int) -> None:
+    """And not the operators of the graph: ONNX Runtime loses updates of ScatterND where several threads work on one."""
+    path = random_model(BLOCKS, tmp_path / "m.onnx")
+    batch = Batch(Model(path, threads=3), BLOCKS, states)
+    backend = batch.model.backend
+    assert isinstance(backend, OnnxSession)
+    assert backend.session.get_session_options().intra_op_num_threads == 1
+    np.testing.assert_allclose(batch.q(), Batch(Model(path), BLOCKS, states).q(), rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("domain", sorted(GENERATORS))
 def test_domains(tmp_path: Path, domain: str) -> None:
     task = tasks.load(domain_text(domain), generate(domain, SIZES.get(domain, 15), 3))

@@ -24,8 +24,9 @@ from gsp_fd.inference import NativeNetwork, OnnxSession
 from gsp_fd.model import Model, relation_specs
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task
+from gsp_fd.training.instances import make_instances
 
-SIZES = {"blocksworld": 6, "childsnack": 9, "rovers": 12, "satellite": 14, "sokoban": 30, "transport": 12}
+SIZES = {"blocksworld": 6, "childsnack": 9, "rovers": 12, "satellite": 14, "sokoban": 30, "transport": 12, "lift": 8}
 YES: dict[str, Any] = {"relaxed_plan": "yes"}
 
 
@@ -55,8 +56,9 @@ def expected_states(
 ) -> list[EncodedState]:
     found = []
     for state, row in zip(states, rows, strict=True):
-        plan = [(schema, tuple(objects)) for schema, *objects in plans.relaxed_plan(space, state)[1]]
-        found.append(EncodedState(lifted_of(task), space, state, row, plan, symmetry))
+        _, *rows_of_plan = plans.relaxed_plan(space, state)
+        plan, added = ([(symbol, tuple(objects)) for symbol, *objects in part] for part in rows_of_plan)
+        found.append(EncodedState(lifted_of(task), space, state, row, plan, symmetry, added))
     return found
 
 
@@ -103,6 +105,57 @@ def test_nodes_of_a_relaxed_plan() -> None:
     assert (relations["plan@lift"], relations["plan@put"]) == ([[6, 3]], [[7, 3, 2]])
     assert relations["plan@take"] == relations["plan@drop"] == []
     assert (batch.action_node.tolist(), batch.state_sizes.tolist()) == ([5, 6], [8])
+
+
+SWITCHES_DOMAIN = """\
+(define (domain switches)
+  (:requirements :adl :derived-predicates)
+  (:predicates (wired ?switch ?lamp) (lit ?lamp) (large ?lamp) (bright) (quiet))
+  (:derived (bright) (exists (?lamp) (and (lit ?lamp) (large ?lamp))))
+  (:action press :parameters (?switch)
+    :effect (and (not (quiet)) (forall (?lamp) (when (wired ?switch ?lamp) (lit ?lamp))))))
+"""
+SWITCHES = """\
+(define (problem p) (:domain switches) (:objects s t a b c)
+  (:init (wired s a) (wired s b) (wired t c) (large c) (quiet)) (:goal (and (lit b) (lit c) (bright))))
+"""
+
+
+@pytest.mark.parametrize("source", ["ground", "lifted"])
+def test_what_a_relaxed_plan_adds(source: str) -> None:
+    """Where effects are conditional, which of them are needed; neither derived atoms nor what is added besides."""
+    task = tasks.load(SWITCHES_DOMAIN, SWITCHES)
+    space, metadata = _core.LiftedSpace(task.native_lifted()), metadata_of(task, **YES)
+    assert metadata.encoder_version == 3
+    assert [name for name, _ in metadata.relations if "added" in name] == ["added@lit", "added@quiet"]
+    plans = _core.heuristic("ff", task.native_lifted().ground() if source == "ground" else task.native_lifted())
+    batch = encode(encoder_of(task), space, [0], [space.applicable(0)], plans)
+    relations = {
+        name: sorted(map(tuple, atoms)) for (name, _), atoms in zip(metadata.relations, batch.relations, strict=True)
+    }
+    lamps = {lifted_of(task).objects.index(lamp) for lamp in "bc"}
+    assert {node for (node,) in relations["added@lit"]} == lamps
+    assert len(relations["added@lit"]) == len(relations["plan@press"]) == 2
+    assert relations["added@quiet"] == []
+
+
+def test_strips_relaxed_plans_add_what_their_operators_say() -> None:
+    task = generated("blocksworld")
+    metadata = metadata_of(task, **YES)
+    assert metadata.encoder_version == 2
+    assert not any("added" in name for name, _ in metadata.relations)
+    assert task.heuristic("ff").relaxed_plan(_core.LiftedSpace(task.native_lifted()), 0)[2] == []
+
+
+@pytest.mark.parametrize(("name", "heuristic"), [("pushworld", "add"), ("blocksworld", "ff")])
+def test_what_guides_training(name: str, heuristic: str) -> None:
+    """Of operators with conditional effects hFF counts each once, however often it is needed."""
+    task = tasks.load(domain_text(name), generate(name, 20, 3))
+    (instance,) = make_instances([task], metadata_of(task, **YES))
+    space = _core.LiftedSpace(task.native_lifted())
+    assert instance.distance == task.heuristic(heuristic).evaluate(space, np.array([0], np.int32))[0]
+    assert instance.plans is not None
+    assert instance.plans.relaxed_plan(space, 0)[1:] == task.heuristic("ff").relaxed_plan(space, 0)[1:]
 
 
 def test_an_encoder_of_relaxed_plans_needs_them() -> None:

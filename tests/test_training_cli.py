@@ -193,12 +193,14 @@ def test_outlook() -> None:
 
 
 def check_report(page: str) -> None:
-    """One file, with seven figures, for phones and dark rooms too, and nothing that has to be loaded."""
+    """One file, with nine figures, for phones and dark rooms too, and nothing that has to be loaded."""
     assert page.startswith("<!DOCTYPE html>")
-    assert page.count("<svg ") == page.count("</svg>") == 7
+    assert page.count("<svg ") == page.count("</svg>") == 9
     assert 'name="viewport"' in page
     assert "prefers-color-scheme: dark" in page
     assert 'class="satisficed"' in page
+    assert "Training problems by size" in page
+    assert "Expansions against problem size" in page
     assert "expansions" in page
     assert "solve rate" in page
     assert "nan" not in page.replace("finance", "")

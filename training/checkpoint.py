@@ -138,7 +138,8 @@ def _checked(batch: EncodedBatch, relations: Sequence[tuple[str, int]]) -> Encod
     _check_indices(batch.node_state, states, (nodes,))
     _check_indices(batch.action_node, nodes, (len(batch.action_node),))
     _check_indices(batch.action_state, states, batch.action_node.shape)
-    if batch.state_sizes.dtype != np.float32 or not (batch.state_sizes >= 1).all():
+    sizes = batch.state_sizes
+    if sizes.dtype != np.float32 or sizes.shape != (states,) or not ((sizes >= 1) & np.isfinite(sizes)).all():
         raise ValueError("states have sizes that are none")
     return batch
 

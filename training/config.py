@@ -66,7 +66,8 @@ class TrainingConfig:
     relaxed_dead_ends: bool = True
     """States with infinite hmax are dead ends (paper: only states without actions)."""
     guided: float = 0.5
-    """Share of the episodes in which WA* with hFF looks for the first plan of an instance, once for each (paper: 0)."""
+    """Share of the episodes in which WA* with hFF, or with hadd where effects are conditional, looks for the first plan
+    of an instance, once for each (paper: 0)."""
     guide_seconds: float = 1.0
     """CPU time of such a search."""
     exact_states: int = 0
@@ -134,7 +135,7 @@ class TrainingConfig:
     validation_share: float = 0.15
     """Share of the time that validations may take, without workers; what is not done by then goes on later."""
     validation_steps: float = 3.0
-    """A validation rollout may take this many times hFF of the initial state, and 20 steps more."""
+    """A validation rollout may take this many times what that heuristic says of the start, and 20 steps more."""
     checkpoint_every: float = 30.0
     """Seconds between checkpoints, which is what a crash can lose; at most 60."""
     worker_seconds: float = 0.5

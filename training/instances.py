@@ -12,7 +12,7 @@ from gsp_fd import __version__, _core
 from gsp_fd.common.errors import driver_error
 from gsp_fd.common.files import problem_files
 from gsp_fd.model import relation_specs
-from gsp_fd.model_format import PLAIN_ENCODER, RELAXED_PLAN_ENCODER, ModelMetadata, relations_of
+from gsp_fd.model_format import ADDED_ATOMS_ENCODER, PLAIN_ENCODER, RELAXED_PLAN_ENCODER, ModelMetadata, relations_of
 from gsp_fd.pddl import LiftedTask
 from gsp_fd.task import Task, load_pddl
 from gsp_fd.training.config import TrainingConfig
@@ -31,8 +31,8 @@ class TrainingInstance:
     plans: _core.Heuristic | None
     """Knows relaxed plans, for a network that sees them."""
     size: int
-    hff: float
-    """hFF of the initial state: a first guess at the length of a plan."""
+    distance: float
+    """A first guess at the length of a plan: what the guide says of the initial state."""
 
     @property
     def kind(self) -> str:
@@ -55,6 +55,8 @@ def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetad
     types = [name for name in lifted.types if not name.startswith("either ")]
     constants = lifted.objects[: lifted.constants]
     schemas = [(schema.name, len(schema.parameters)) for schema in lifted.schemas]
+    relaxed_plan = config.relaxed_plan == "yes"
+    added = _conditionally_changed(lifted) if relaxed_plan else []
     relations = relations_of(
         predicates,
         types,
@@ -63,7 +65,8 @@ def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetad
         fluents=[name for name, fluent in zip(lifted.predicates, lifted.fluent, strict=True) if fluent],
         goal_split=config.goal_split,
         negative_goals=any(_lifted(task).goal_negative for task in tasks),
-        relaxed_plan=config.relaxed_plan == "yes",
+        relaxed_plan=relaxed_plan,
+        added=added,
     )
     return ModelMetadata(
         domain=lifted.domain_name,
@@ -73,10 +76,24 @@ def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetad
         schemas=tuple(schemas),
         relations=relations,
         goal_split=config.goal_split,
-        encoder_version=RELAXED_PLAN_ENCODER if config.relaxed_plan == "yes" else PLAIN_ENCODER,
+        encoder_version=ADDED_ATOMS_ENCODER if added else RELAXED_PLAN_ENCODER if relaxed_plan else PLAIN_ENCODER,
         network=config.network(),
         package_version=__version__,
     )
+
+
+def _is_conditional(task: LiftedTask) -> bool:
+    return any(schema.conditional for schema in task.schemas)
+
+
+def _conditionally_changed(task: LiftedTask) -> list[str]:
+    """The predicates that some action changes, if actions have conditional effects: an operator of a relaxed plan does
+    not tell then what it is there for."""
+    if not _is_conditional(task):
+        return []
+    derived = {literal.predicate for stratum in task.axioms for rule in stratum for literal in rule.add}
+    numbers = range(len(task.predicates))
+    return [task.predicates[number] for number in numbers if task.fluent[number] and number not in derived]
 
 
 def make_instances(tasks: Iterable[Task], metadata: ModelMetadata) -> list[TrainingInstance]:
@@ -87,24 +104,24 @@ def make_instances(tasks: Iterable[Task], metadata: ModelMetadata) -> list[Train
         space = _core.LiftedSpace(native)
         if space.is_goal(space.initial_state()):
             continue
-        guide = task.heuristic("ff")
+        # hFF counts an operator once; one with conditional effects may be needed many times.
+        guide = task.heuristic("add" if _is_conditional(lifted) else "ff")
         values = np.asarray(guide.evaluate(space, np.array([space.initial_state()], np.int32)))
-        hff = float(values[0])
         instances.append(
             TrainingInstance(
                 name=Path(task.name).stem,
                 task=task,
                 native=native,
                 encoder=_core.Encoder(native, relation_specs(metadata, lifted)),
-                # hFF is infinite just where hmax is; where its plan is needed anyway, one exploration serves both.
+                # Infinite just where hmax is; where the plan is needed anyway, one exploration serves both.
                 dead_ends=guide if metadata.relaxed_plan else task.heuristic("hmax"),
                 guide=guide,
                 plans=guide if metadata.relaxed_plan else None,
                 size=len(lifted.objects),
-                hff=hff,
+                distance=float(values[0]),
             )
         )
-    return sorted(instances, key=lambda instance: (instance.size, instance.hff, instance.name))
+    return sorted(instances, key=lambda instance: (instance.size, instance.distance, instance.name))
 
 
 def _lifted(task: Task) -> LiftedTask:

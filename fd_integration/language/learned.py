@@ -45,7 +45,7 @@ GSP = Feature(
     (
         Parameter("model", NAME, "auto", "an .onnx file, the folder of a run, a name, or auto (--model)"),
         Parameter("device", DEVICES, "auto", "where the network runs (--device)"),
-        Parameter("threads", Type("int", 1), "1", "threads of the network (--threads)"),
+        Parameter("threads", Type("int", 1), "1", "threads that share the states of a batch (--threads)"),
         Parameter("domain", STRING, NONE, "PDDL domain, where the search gets SAS (GSP_DOMAIN in the environment)"),
         Parameter("problem", STRING, NONE, "PDDL problem, where the search gets SAS (GSP_PROBLEM in the environment)"),
         *labels("gsp"),

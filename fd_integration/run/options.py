@@ -249,7 +249,7 @@ GROUPS: dict[str, list[Option]] = {
     "Learned heuristics": [
         Option(("--model",), "model", "name (see gsp-models list), file, run of gsp-train, or auto", "MODEL", _text),
         Option(("--device",), "device", "cpu, cuda or auto", "DEVICE", _choice("cpu", "cuda", "auto")),
-        Option(("--threads",), "threads", "threads of the network (default 1)", "N", _number(1)),
+        Option(("--threads",), "threads", "threads that share the states of a batch (default 1)", "N", _number(1)),
         Option(("--symmetry",), "symmetry", "none or objects", "KIND", _choice("none", "objects")),
     ],
     "Limits (TIME: 90, 90s, 5m, 1h of CPU time; SIZE: 3584M, 4g, default unit MiB)": _limit_options(),

@@ -25,11 +25,14 @@ class PlanFiles:
     def check_writable(self) -> None:
         """Raise InputError now rather than after the search, if no plan can be written."""
         folder = self.prefix.parent
-        if not folder.is_dir():
-            raise self._error(f"the folder {folder} does not exist")
-        if self.prefix.is_dir():
-            raise self._error("this is a folder")
-        target = self.prefix if self.prefix.exists() and not _is_ordinary(self.prefix) else folder
+        try:
+            if not folder.is_dir():
+                raise self._error(f"the folder {folder} does not exist")
+            if self.prefix.is_dir():
+                raise self._error("this is a folder")
+            target = self.prefix if self.prefix.exists() and not _is_ordinary(self.prefix) else folder
+        except OSError as error:
+            raise self._error(f"no plan can be written there: {error.strerror}") from None
         if not os.access(target, os.W_OK):
             raise self._error(f"no permission to write in {folder}")
 

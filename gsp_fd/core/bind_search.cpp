@@ -170,10 +170,14 @@ void bind_evaluators(nb::module_ &m) {
             h.bind(space);
             Rows plan;
             double value = h.relaxed_plan(state, plan);
-            std::vector<std::vector<int32_t>> rows;
-            for (size_t i = 0; i < plan.size(); ++i) rows.emplace_back(plan[i].begin(), plan[i].end());
-            return std::pair(value, rows);
-        }, "space"_a, "state"_a, "The value of a state and the operators of the relaxed plan behind it as (schema, objects...).");
+            std::vector<std::vector<int32_t>> operators, added;
+            for (size_t i = 0; i < plan.size(); ++i) {
+                auto &row = (plan[i][0] < 0 ? added : operators).emplace_back(plan[i].begin(), plan[i].end());
+                if (row[0] < 0) row[0] = ~row[0];
+            }
+            return std::tuple(value, operators, added);
+        }, "space"_a, "state"_a, "The value of a state, the operators of the relaxed plan behind it as (schema, objects...), and where "
+           "actions have conditional effects, the atoms that it makes true as (predicate, objects...).");
     m.def("heuristic", [](const std::string &kind, std::variant<std::shared_ptr<const GroundTask>, std::shared_ptr<const LiftedTask>> task,
                           const std::string &cost_type, std::optional<std::string> name, std::optional<double> max_time,
                           std::optional<size_t> max_memory_kb, nb::object progress, const std::string &axioms) {

@@ -11,7 +11,7 @@ RelationKind relation_kind_from(const std::string &name) {
         {"not_goal", RelationKind::not_goal},   {"not_goal_true", RelationKind::not_goal_true},
         {"not_goal_any", RelationKind::not_goal_any}, {"type", RelationKind::type},
         {"constant", RelationKind::constant},   {"action", RelationKind::action},
-        {"plan", RelationKind::plan}};
+        {"plan", RelationKind::plan},           {"added", RelationKind::added}};
     for (auto [known, kind] : kinds)
         if (name == known) return kind;
     throw InputError("unknown kind of relation '" + name + "'");
@@ -19,8 +19,8 @@ RelationKind relation_kind_from(const std::string &name) {
 
 Encoder::Encoder(std::shared_ptr<const LiftedTask> task, std::vector<RelationSpec> relations)
     : task_(std::move(task)), relations_(std::move(relations)), fixed_(relations_.size()),
-      state_relation_(task_->predicates.size(), -1), action_relation_(task_->schemas.size(), -1),
-      plan_relation_(task_->schemas.size(), -1) {
+      state_relation_(task_->predicates.size(), -1), added_relation_(task_->predicates.size(), -1),
+      action_relation_(task_->schemas.size(), -1), plan_relation_(task_->schemas.size(), -1) {
     for (auto &table : goal_relation_) table.assign(task_->predicates.size(), -1);
     auto global = static_cast<int32_t>(task_->objects.size());
     for (size_t r = 0; r < relations_.size(); ++r) {
@@ -43,6 +43,7 @@ Encoder::Encoder(std::shared_ptr<const LiftedTask> task, std::vector<RelationSpe
         case RelationKind::constant: fixed_[r] = {spec.symbol}; break;
         case RelationKind::action: action_relation_.at(symbol) = number; break;
         case RelationKind::plan: plan_relation_.at(symbol) = number; break;
+        case RelationKind::added: added_relation_.at(symbol) = number; break;
         }
     }
     for (const GroundAtom &atom : task_->init) {
@@ -107,7 +108,7 @@ void Encoder::append_state(LiftedSpace &space, int32_t state, std::span<const in
 }
 
 /// Appends the atoms of the relaxed plan: an operator that is applicable stands on the node of its action, or with symmetry on
-/// that of the action in its place; the others get nodes of their own, which are counted.
+/// that of the action in its place; the others get nodes of their own, which are counted. What it adds needs no node.
 size_t Encoder::encode_plan(LiftedSpace &space, int32_t state, std::span<const int32_t> operators, std::span<const int32_t> plan,
                             int64_t first, EncodedBatch &out) const {
     if (plan.empty()) return 0;
@@ -115,8 +116,13 @@ size_t Encoder::encode_plan(LiftedSpace &space, int32_t state, std::span<const i
     size_t extra = 0;
     space.load(state);
     while (!plan.empty()) {
-        auto tuple = plan.first(1 + task_->schemas[plan[0]].parameters.size());
+        auto tuple = plan.first(task_->plan_row_size(plan[0]));
         plan = plan.subspan(tuple.size());
+        if (tuple[0] < 0) {
+            if (int32_t r = added_relation_[~tuple[0]]; r >= 0)
+                append(out.relations[r], tuple.data() + 1, tuple.size() - 1, first);
+            continue;
+        }
         int32_t r = plan_relation_[tuple[0]];
         if (r < 0) continue;
         auto action = operators.end();

@@ -12,13 +12,13 @@
 
 namespace gsp {
 
-enum class RelationKind { state, goal, goal_true, goal_any, not_goal, not_goal_true, not_goal_any, type, constant, action, plan };
+enum class RelationKind { state, goal, goal_true, goal_any, not_goal, not_goal_true, not_goal_any, type, constant, action, plan, added };
 
 /// A kind by its name above; InputError if there is none of that name.
 RelationKind relation_kind_from(const std::string &name);
 
 /// What a relation of the model holds: atoms of a predicate, members of a type, a constant, or instances of a schema among the
-/// actions or in the relaxed plan.
+/// actions or in the relaxed plan; added: atoms of a predicate that the relaxed plan makes true.
 /// symbol: number of the predicate, type, object or schema in the task; -1 if the task has none (the relation stays empty).
 struct RelationSpec {
     RelationKind kind;
@@ -61,7 +61,7 @@ public:
     EncodedBatch encode(LiftedSpace &space, std::span<const int32_t> states, const Rows &operators, Heuristic *plans) const;
     /// A batch without states, and one more state of any space of this encoder's task for it: a batch may mix tasks.
     EncodedBatch empty_batch() const;
-    /// plan: operators of the state's relaxed plan, (schema, objects...) one after another.
+    /// plan: operators of the state's relaxed plan, (schema, objects...) one after another, and what it adds, (~predicate, objects...).
     void append_state(LiftedSpace &space, int32_t state, std::span<const int32_t> operators, std::span<const int32_t> plan,
                       EncodedBatch &out) const;
 
@@ -78,7 +78,8 @@ private:
     std::shared_ptr<const LiftedTask> task_;
     std::vector<RelationSpec> relations_;
     std::vector<std::vector<int32_t>> fixed_;          // per relation: nodes of rows that no action changes
-    std::vector<int32_t> state_relation_, action_relation_, plan_relation_;  // by predicate, by schema, by schema; -1 for none
+    std::vector<int32_t> state_relation_, added_relation_;  // by predicate, -1 for none
+    std::vector<int32_t> action_relation_, plan_relation_;  // by schema
     std::vector<int32_t> goal_relation_[4];            // by predicate: goal, goal_true, not_goal, not_goal_true
 };
 

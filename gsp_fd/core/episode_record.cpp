@@ -151,8 +151,10 @@ std::unique_ptr<Episode> Episode::restore(std::shared_ptr<const LiftedTask> task
     }
     for (int32_t state = 0; state < num_states; ++state) {
         auto plan = in.take(in.next());
-        for (Reader rest(plan); !rest.is_over();)
-            rest.take_objects(t.schemas[rest.next(0, t.schemas.size())].parameters.size(), t.objects.size());
+        for (Reader rest(plan); !rest.is_over();) {
+            const int32_t first = rest.next(t.conditional ? -static_cast<int64_t>(t.predicates.size()) : 0, t.schemas.size());
+            rest.take_objects(t.plan_row_size(first) - 1, t.objects.size());
+        }
         e.plans_.set(state, plan);
     }
     for (int32_t count = in.next(), i = 0; i < count; ++i) {

@@ -53,7 +53,8 @@ public:
         return value;
     }
     /// The same for one state of a lifted space, with the operators of the relaxed plan behind the value as rows
-    /// (schema, objects...), each once and in no particular order; none at a dead end.
+    /// (schema, objects...), each once and in no particular order; none at a dead end. Where actions have conditional effects,
+    /// the atoms that the plan makes true follow as rows (~predicate, objects...).
     virtual double relaxed_plan(int32_t /*state*/, Rows & /*plan*/) {
         throw InputError("heuristic " + name + " has no relaxed plans");
     }

@@ -30,9 +30,11 @@ void LiftedTask::finish() {
     }
     check_axioms();
     strips = axioms.empty();
+    conditional = false;
     unit_cost = true;
     min_cost = schemas.empty() ? 1 : INT32_MAX;
     for (const Schema &schema : schemas) {
+        conditional = conditional || !schema.conditional.empty();
         check_rule(schema, "action " + schema.name);
         for (const auto *part : {&schema.alternatives, &schema.conditional})
             for (const Rule &rule : *part) {

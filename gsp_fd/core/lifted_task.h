@@ -61,11 +61,16 @@ struct LiftedTask {
     std::vector<int32_t> stratum;              // [predicate], -1 for those that no axiom derives
     bool stratified = true;                    // no rule negates a predicate of its own stratum
     bool strips = true;                        // no alternatives, conditional effects or axioms
+    bool conditional = false;                  // some schema has conditional effects
     bool unit_cost = true;
     int32_t min_cost = 1;
 
     /// Whether atoms of a predicate are stored in states: they change, and no axiom derives them.
     bool is_stored(int32_t predicate) const { return fluent[predicate] && stratum[predicate] < 0; }
+    /// Numbers in a row of a relaxed plan that begins with this one: (schema, objects...), or an atom (~predicate, objects...).
+    size_t plan_row_size(int32_t first) const {
+        return 1 + (first < 0 ? static_cast<size_t>(arities[~first]) : schemas[first].parameters.size());
+    }
     int32_t cost(const Schema &schema, const int32_t *args) const;
     std::string action_name(const int32_t *tuple, size_t count) const;
     std::string atom_name(int32_t predicate, const int32_t *args) const;

@@ -35,6 +35,13 @@ private:
     std::vector<int32_t> known_;
 };
 
+/// An atom as relaxed plans have those that they add: (~predicate, objects...).
+inline void push_added(const TupleTable &atoms, int32_t atom, Rows &rows) {
+    rows.values.push_back(~atoms.symbol(atom));
+    rows.values.insert(rows.values.end(), atoms.args(atom), atoms.args(atom) + atoms.count(atom));
+    rows.close();
+}
+
 class LiftedView : public RelaxedView, protected LiftedStates {
 public:
     using LiftedStates::LiftedStates;

@@ -42,6 +42,7 @@ public:
             if (view_->tuple(action).empty()) return Heuristic::relaxed_plan(state, plan);
             plan.push(view_->tuple(action));
         }
+        for (int32_t fact : known.added) view_->append_atom(fact, plan);
         return known.value;
     }
     int64_t explorations() const override { return explorations_; }
@@ -52,7 +53,8 @@ private:
         int32_t state = -1;
         bool with_plan = false;
         double value = 0;
-        std::vector<int32_t> plan;  // actions
+        std::vector<int32_t> plan;   // actions
+        std::vector<int32_t> added;  // facts, if actions have conditional effects
 
         bool serves(int32_t asked, bool plan_wanted) const { return state == asked && (with_plan || !plan_wanted); }
     };
@@ -65,6 +67,7 @@ private:
         known.state = -1;
         known.value = compute(state, with_plan);
         known.plan = plan_;
+        known.added = added_;
         known.with_plan = with_plan;
         known.state = state;
         return known;
@@ -132,16 +135,17 @@ private:
     std::vector<RelaxedTask::Counter> counters_;
     std::vector<Reached> reached_;
     CostQueue queue_;
-    std::vector<int32_t> facts_, stack_, plan_;
+    std::vector<int32_t> facts_, stack_, plan_, added_;
     std::vector<uint32_t> action_mark_;
     uint32_t mark_ = 0;
     int64_t explorations_ = 0;
     std::array<Known, 256> known_;  // states made one after another have places of their own
 };
 
-/// The value of a state; with a plan, the actions of its relaxed plan are in `plan_`.
+/// The value of a state; with a plan, the actions of its relaxed plan are in `plan_`, and what they add in `added_`.
 double Relaxation::compute(int32_t state, bool with_plan) {
     plan_.clear();
+    added_.clear();
     load(state);
     if (!task_->solvable) return dead_end;
     ++explorations_;
@@ -231,6 +235,7 @@ double Relaxation::extract_plan() {
         reached_[fact].mark = mark_;
         int32_t r = reached_[fact].supporter;
         if (r < 0) continue;
+        if (task_->conditional) added_.push_back(fact);
         for (int32_t f : task_->preconditions[r])
             if (reached_[f].mark != mark_) stack_.push_back(f);
         int32_t action = view_->action(r, reached_.data());

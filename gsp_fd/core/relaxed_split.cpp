@@ -17,6 +17,7 @@ public:
     TupleTable atoms;                                    // of the program that the rules are
     std::vector<int32_t> fact_of;                        // atom -> fact, or -1
     std::vector<std::pair<int32_t, int32_t>> negations;  // (atom, the fact that it is false)
+    std::vector<int32_t> atom_of;                        // fact -> atom
 
     /// The action that a relaxed operator derives an effect of, as (schema, objects...); false if it derives none.
     bool find_tuple(int32_t relaxed, const Reached *reached, std::vector<int32_t> &tuple) const;
@@ -65,6 +66,7 @@ private:
 
 SplitRelaxedTask::SplitRelaxedTask(std::shared_ptr<const LiftedTask> source, CostType cost_type, Watch &watch)
     : lifted(std::move(source)), split_(split_schemas(*lifted)) {
+    conditional = lifted->conditional;
     Making making;
     find_instances(making, watch);
     find_needs(making, watch);
@@ -165,6 +167,7 @@ void SplitRelaxedTask::number_facts(const Making &making) {
     for (size_t f = 0; f < making.relevant.size(); ++f) {
         int32_t a = making.relevant[f];
         fact_of[a] = static_cast<int32_t>(f);
+        if (conditional) atom_of.push_back(a);
         if (!split_.is_auxiliary(atoms.symbol(a))) first_auxiliary_ = fact_of[a] + 1;
         int32_t predicate = atoms.symbol(a) - split_.num_predicates();
         if (predicate < 0 || predicate >= split_.num_predicates()) continue;
@@ -238,6 +241,11 @@ public:
         return actions_.intern(0, tuple_.data(), tuple_.size());
     }
     std::span<const int32_t> tuple(int32_t action) const override { return {actions_.args(action), actions_.count(action)}; }
+    void append_atom(int32_t fact, Rows &rows) const override {
+        const int32_t atom = task_->atom_of[fact], predicate = task_->atoms.symbol(atom);
+        if (predicate < static_cast<int32_t>(task_->lifted->predicates.size()) && task_->lifted->is_stored(predicate))
+            push_added(task_->atoms, atom, rows);
+    }
 
 private:
     std::shared_ptr<const SplitRelaxedTask> task_;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ground_values.h"
+#include "lifted_view.h"
 
 namespace gsp {
 
@@ -96,9 +97,11 @@ public:
     std::vector<int32_t> dense;        // fact -> number among the needed ones, or -1
     std::vector<int32_t> operator_of;  // per relaxed operator; -1 for an axiom
     TupleTable lifted_atoms;           // numbered as in GroundTask::atom_facts
+    std::vector<int32_t> atom_of;      // fact -> one of these atoms, or -1; only if `conditional`
 
 private:
     void number_facts(const std::vector<Axiom> &axioms);
+    void find_atoms();
     void add_operator(size_t o, CostType cost_type);
     void add_dense(const std::vector<Fact> &facts, std::vector<int32_t> &out) const {
         for (const Fact &fact : facts) out.push_back(dense[ground->fact_id(fact)]);
@@ -129,6 +132,17 @@ GroundRelaxedTask::GroundRelaxedTask(std::shared_ptr<const GroundTask> source, C
     }
     finish(static_cast<size_t>(std::count_if(dense.begin(), dense.end(), [](int32_t f) { return f >= 0; })), watch);
     lifted_atoms = fluent_atoms(task);
+    conditional = task.lifted && task.lifted->conditional;
+    if (conditional) find_atoms();
+}
+
+void GroundRelaxedTask::find_atoms() {
+    atom_of.assign(unreached.size(), -1);
+    for (size_t a = 0; a < ground->atom_facts.size(); ++a) {
+        const GroundTask::AtomFacts &atom = ground->atom_facts[a];
+        if (atom.fact.variable < 0 || !ground->lifted->is_stored(atom.predicate)) continue;
+        if (int32_t f = dense[ground->fact_id(atom.fact)]; f >= 0) atom_of[f] = static_cast<int32_t>(a);
+    }
 }
 
 /// Facts that nobody needs (no precondition, no goal) are left out, and the others numbered densely.
@@ -190,6 +204,9 @@ public:
         return ground_.lifted ? ground_.operator_tuples[action] : std::span<const int32_t>{};
     }
     int32_t applicable(int32_t action) override { return states_->applicable(action); }
+    void append_atom(int32_t fact, Rows &rows) const override {
+        if (task_->atom_of[fact] >= 0) push_added(task_->lifted_atoms, task_->atom_of[fact], rows);
+    }
 
 private:
     std::shared_ptr<const GroundRelaxedTask> task_;

@@ -27,6 +27,8 @@ public:
     virtual std::span<const int32_t> tuple(int32_t action) const = 0;
     /// The operator of the space that an action is in the current state, or -1 if it is not applicable.
     virtual int32_t applicable(int32_t action) = 0;
+    /// Appends (~predicate, objects...) for a fact that is an atom of states. Only for tasks with conditional effects.
+    virtual void append_atom(int32_t fact, Rows &rows) const = 0;
 };
 
 class RelaxedTask {
@@ -51,6 +53,7 @@ public:
     std::vector<int32_t> unconditional;  // relaxed operators without preconditions
     std::vector<int32_t> goal;
     bool solvable = true;                // false: some goal fact cannot be reached at all
+    bool conditional = false;            // actions have conditional effects: which of them a plan needs, it does not tell
     // Made by `finish`.
     /// An operator with two preconditions is an active entry of the rarer one (the more special one, and more often of no
     /// use) and a passive entry of the other, which matters only if the rarer one was there before. One with more has a

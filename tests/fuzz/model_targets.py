@@ -74,7 +74,10 @@ class Models:
             kind = rng.random()
             if kind < 0.6:
                 entry = rng.choice(model.metadata_props)
-                text = json_text(rng, edited_json(rng, json.loads(entry.value)))
+                try:
+                    text = json_text(rng, edited_json(rng, json.loads(entry.value)))
+                except (ValueError, RecursionError):  # an edit before this one broke it
+                    text = edited(rng, entry.value.encode()).decode(errors="replace")
                 entry.value = text.encode(errors="replace").decode()
             elif kind < 0.8:
                 tensor = rng.choice(model.graph.initializer)

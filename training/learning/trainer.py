@@ -63,10 +63,10 @@ class Store(Protocol):
 
 
 def dead_end_return(instances: Sequence[TrainingInstance], config: TrainingConfig) -> float:
-    """Below the return of any plan that training is likely to find: hFF guesses the longest one, from below."""
+    """Below the return of any plan that training is likely to find: the guide guesses the longest one, from below."""
     if config.dead_end_return:
         return -abs(config.dead_end_return)
-    finite = [instance.hff for instance in instances if np.isfinite(instance.hff)]
+    finite = [instance.distance for instance in instances if np.isfinite(instance.distance)]
     return -max(20.0, 2.0 * max(finite, default=0.0))
 
 
@@ -108,7 +108,9 @@ class Trainer:
         self.stopped = True
 
     def run(self, minutes: float = math.inf) -> None:
-        """Trains until the configured time is over, or only the first minutes of it."""
+        """Trains until the configured time is over, or only the first minutes of it. Starting workers takes none."""
+        if self.fleet is not None:
+            self.fleet.wait(lambda: self.stopped)
         self._start = time.perf_counter() - self.elapsed
         seconds = 60 * min(minutes, self.config.minutes)
         while self.elapsed < seconds and not self.stopped:

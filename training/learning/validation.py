@@ -151,7 +151,7 @@ def _greedy_wave(
 
 
 def _greedy_episode(instance: TrainingInstance, config: TrainingConfig) -> _core.Episode:
-    guess = instance.hff if math.isfinite(instance.hff) else 0.0
+    guess = instance.distance if math.isfinite(instance.distance) else 0.0
     budget = int(20 + config.validation_steps * guess)
     return _core.Episode(
         instance.native,

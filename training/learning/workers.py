@@ -79,6 +79,9 @@ class SearchWorker:
         self.version: int | None = None
         self.backend: Backend
 
+    def ready(self) -> None:
+        """Answers as soon as this worker can work."""
+
     def collect(self, version: int, model: bytes, pools: dict[str, Any]) -> Harvest:
         """Searches for ``worker_seconds``; episodes that are not over then go on in the next call."""
         restore_pools(self.collector, pools)
@@ -134,6 +137,12 @@ class Fleet:
         self.version, self._model = -1, self.ray.put(b"")
         self._created = self._turn = 0
         self.workers = [self._create() for _ in range(count)]
+
+    def wait(self, stopped: Callable[[], bool]) -> None:
+        """Until all workers can work, which they may never do: whoever calls them next finds out."""
+        answers, start = [worker.ready.remote() for worker in self.workers], time.monotonic()
+        while answers and not stopped() and time.monotonic() - start < LOST_AFTER:
+            answers = self.ray.wait(answers, num_returns=len(answers), timeout=0.2)[1]
 
     def publish(self, version: int, network: RelationalNetwork) -> None:
         """The network for all calls from now on; there must be one before the first."""

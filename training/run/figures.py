@@ -6,16 +6,26 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gsp_fd.training.progress import Row
 
 WIDTH, HEIGHT = 560, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 14, 46
-HEAT_ROW = 6
-"""Height of a problem in the heat map, at most."""
-HEAT_CLASSES = {"u": "unsolved", "s": "satisficed", "p": "perfect"}
+STATUS_CLASSES = {"p": "perfect", "s": "satisficed", "u": "unsolved"}
+SIZE_GROUPS = 8
+"""Bars of the figure of training problems by size, at most."""
 
 Point = tuple[float, float]
+
+
+class Searched(NamedTuple):
+    """The last search on a training problem."""
+
+    size: int
+    expansions: int
+    status: str
+    """A letter, as in the pools of a row."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,46 @@ def expansions_figure(rows: Sequence[Row]) -> str:
     return _svg(parts, "Expansions over time")
 
 
+def searches_figure(searches: Sequence[Searched]) -> str:
+    """Expansions of the last searches against problem size, by powers of ten."""
+    if not searches:
+        return ""
+    x = Axis(0, max(search.size for search in searches) * 1.05, LEFT, WIDTH - RIGHT)
+    powers = max(1, math.ceil(math.log10(max(search.expansions for search in searches) or 1)))
+    y = Axis(0, powers, HEIGHT - BOTTOM, TOP)
+    parts = _frame(x, y, "objects", "expansions", [(power, f"{10**power:,}") for power in range(powers + 1)])
+    parts += [
+        f'<circle class="{STATUS_CLASSES[search.status]}" cx="{x(search.size):.1f}" '
+        f'cy="{y(math.log10(max(1, search.expansions))):.1f}" r="4"/>'
+        for search in searches
+    ]
+    return _svg(parts, "Expansions against problem size")
+
+
+def status_by_size_figure(searches: Sequence[Searched]) -> str:
+    """How many training problems of each size are unsolved, satisficed, solved, in groups of about as many."""
+    ordered = sorted(searches)
+    length = max(1, math.ceil(len(ordered) / SIZE_GROUPS))
+    groups = [ordered[first : first + length] for first in range(0, len(ordered), length)]
+    if not groups:
+        return ""
+    y = vertical(map(len, groups))
+    bar = (WIDTH - RIGHT - LEFT) / len(groups)
+    parts = _frame(None, y, "objects", "training problems")
+    for index, group in enumerate(groups):
+        left, below = LEFT + bar * index, 0
+        sizes = f"{group[0].size}" if group[0].size == group[-1].size else f"{group[0].size}–{group[-1].size}"
+        parts.append(f'<text x="{left + bar / 2:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{sizes}</text>')
+        for letter, kind in STATUS_CLASSES.items():
+            count = sum(search.status == letter for search in group)
+            parts.append(
+                f'<rect class="{kind}" x="{left + 3:.1f}" y="{y(below + count):.1f}" width="{bar - 6:.1f}" '
+                f'height="{y(below) - y(below + count):.1f}"/>'
+            )
+            below += count
+    return _svg(parts, "Training problems by size: unsolved, satisficed, solved")
+
+
 def solve_rate_figure(rows: Sequence[Row]) -> str:
     """The share of training problems for which a plan was found so far."""
     x, y = horizontal(row.minutes for row in rows), Axis(0, 100, HEIGHT - BOTTOM, TOP)
@@ -98,20 +148,20 @@ def heat_map(rows: Sequence[Row]) -> str:
     if not known:
         return ""
     count, x = len(known[-1].pools), horizontal(row.minutes for row in known)
-    size = min(HEAT_ROW, (HEIGHT - TOP - BOTTOM) / count)
-    bottom = TOP + size * count
+    bottom = HEIGHT - BOTTOM
+    size = (bottom - TOP) / count
     parts = [
-        f'<rect class="{HEAT_CLASSES[letter]}" x="{x(start):.1f}" y="{bottom - size * (index + length):.2f}" '
+        f'<rect class="{STATUS_CLASSES[letter]}" x="{x(start):.1f}" y="{bottom - size * (index + length):.2f}" '
         f'width="{x(row.minutes) - x(start) + 0.3:.1f}" height="{size * length + 0.05:.2f}"/>'
         for start, row in zip([0.0, *(row.minutes for row in known)], known, strict=False)
         for index, length, letter in _runs(row.pools)
     ]
-    parts += _x_axis(x, bottom, "minutes")
+    parts += _x_axis(x, "minutes")
     label = "training problems by size"
     parts.append(
         f'<text transform="translate(16 {(TOP + bottom) / 2:.0f}) rotate(-90)" text-anchor="middle">{label}</text>'
     )
-    return _svg(parts, "Training problems over time: unsolved, satisficed, solved", bottom + BOTTOM)
+    return _svg(parts, "Training problems over time: unsolved, satisficed, solved")
 
 
 def size_figure(policy: Sequence[tuple[int, int | None]], hff: Sequence[tuple[int, int | None]]) -> str:
@@ -157,23 +207,27 @@ def _runs(letters: str) -> list[tuple[int, int, str]]:
     return runs
 
 
-def _frame(x: Axis, y: Axis, x_label: str, y_label: str) -> list[str]:
+def _frame(
+    x: Axis | None, y: Axis, x_label: str, y_label: str, ticks: Sequence[tuple[float, str]] | None = None
+) -> list[str]:
+    """Axes and grid; without ``x`` nothing is written at the horizontal one but its label."""
     bottom, edge = HEIGHT - BOTTOM, WIDTH - RIGHT
     parts = []
-    for tick in y.ticks():
+    for tick, text in ticks or [(tick, f"{tick:g}") for tick in y.ticks()]:
         parts.append(f'<path class="grid" d="M{LEFT} {y(tick):.1f}H{edge}"/>')
-        parts.append(f'<text x="{LEFT - 7}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>')
+        parts.append(f'<text x="{LEFT - 7}" y="{y(tick) + 4:.1f}" text-anchor="end">{text}</text>')
     middle = (TOP + bottom) / 2
     parts.append(f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{y_label}</text>')
-    return [*parts, *_x_axis(x, bottom, x_label)]
+    return [*parts, *_x_axis(x, x_label)]
 
 
-def _x_axis(x: Axis, bottom: float, label: str) -> list[str]:
-    parts = [f'<path class="axis" d="M{LEFT} {TOP}V{bottom:.1f}H{WIDTH - RIGHT}"/>']
-    for tick in x.ticks():
-        parts.append(f'<text x="{x(tick):.1f}" y="{bottom + 18:.1f}" text-anchor="middle">{tick:g}</text>')
+def _x_axis(x: Axis | None, label: str) -> list[str]:
+    bottom = HEIGHT - BOTTOM
+    parts = [f'<path class="axis" d="M{LEFT} {TOP}V{bottom}H{WIDTH - RIGHT}"/>']
+    ticks = [(x(tick), tick) for tick in x.ticks()] if x else []
+    parts += [f'<text x="{at:.1f}" y="{bottom + 18}" text-anchor="middle">{tick:g}</text>' for at, tick in ticks]
     middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(f'<text x="{middle}" y="{bottom + 37:.1f}" text-anchor="middle">{label}</text>')
+    parts.append(f'<text x="{middle}" y="{bottom + 37}" text-anchor="middle">{label}</text>')
     return parts
 
 
@@ -189,6 +243,6 @@ def _points(points: Iterable[Point]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
-def _svg(parts: Iterable[str], label: str, height: float = HEIGHT) -> str:
+def _svg(parts: Iterable[str], label: str) -> str:
     inner = "\n".join(parts)
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{label}">\n{inner}\n</svg>'
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">\n{inner}\n</svg>'

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from gsp_fd.training.progress import COLUMNS, MEANINGS, Row, cells
 from gsp_fd.training.run import figures
 from gsp_fd.training.run.card import CardFacts, card_facts, verdict
+from gsp_fd.training.run.figures import Searched
 
 TABLE_ROWS = 60
 STYLE = """\
@@ -28,26 +29,27 @@ svg text { font: 16px system-ui, sans-serif; fill: var(--ink); } .grid { stroke:
 path.hff { fill: none; stroke: var(--hff); stroke-width: 2; stroke-dasharray: 6 4; }
 circle.hff { fill: none; stroke: var(--hff); stroke-width: 1.5; } svg text.hff { fill: var(--hff); }
 .band { fill: var(--band); fill-opacity: .22; } .unsolved { fill: var(--u); } .satisficed { fill: var(--s); }
-.perfect { fill: var(--p); } .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .8em; }
+.perfect { fill: var(--p); } .named { white-space: nowrap; }
+.key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .8em; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
 td, th { padding: 3px 10px 3px 0; text-align: right; border-bottom: 1px solid var(--grid); vertical-align: top; }
 td.text, th.text { text-align: left; } pre { background: var(--box); padding: .7em; overflow-x: auto; font-size: 13px; }
 .no { color: var(--soft); }"""
 KEYS = "".join(
-    f'<span class="key" style="background: var(--{letter})"></span>{name}'
+    f'<span class="named"><span class="key" style="background: var(--{letter})"></span>{name}</span> '
     for letter, name in (("u", "unsolved"), ("s", "satisficed: a plan"), ("p", "solved: nothing but the plan expanded"))
 )
 
 
-def report_html(facts: CardFacts, rows: Sequence[Row]) -> str:
-    """The page."""
+def report_html(facts: CardFacts, rows: Sequence[Row], searches: Sequence[Searched]) -> str:
+    """The page; ``searches`` are the last ones on the training problems."""
     title = f"Training of {facts.metadata.domain}"
     shown = [row for row in rows if row.validated]
     stride = max(1, math.ceil(len(shown) / TABLE_ROWS))
     body = [
         f"<h1>{html.escape(title)}</h1>",
         f'<p class="verdict">{html.escape(verdict(facts))}</p>',
-        f'<div class="figures">{"".join(_figures(facts, rows))}</div>',
+        f'<div class="figures">{"".join(_figures(facts, rows, searches))}</div>',
         "<h2>Validation problems</h2>",
         _problems(facts),
         "<h2>The run</h2>",
@@ -67,7 +69,7 @@ def report_html(facts: CardFacts, rows: Sequence[Row]) -> str:
     return "\n".join([*head, f"<style>{STYLE}</style></head><body>", *body, "</body></html>", ""])
 
 
-def _figures(facts: CardFacts, rows: Sequence[Row]) -> Iterable[str]:
+def _figures(facts: CardFacts, rows: Sequence[Row], searches: Sequence[Searched]) -> Iterable[str]:
     steps = facts.baseline.steps
     policy = [(i.size, length) for i, length in zip(facts.validation, facts.score.lengths, strict=True)]
     hff = [(i.size, steps[i.name]) for i in facts.validation if i.name in steps]
@@ -90,6 +92,14 @@ def _figures(facts: CardFacts, rows: Sequence[Row]) -> Iterable[str]:
         (
             figures.expansions_figure(rows),
             "Expansions of the last search on each training problem: median and quartiles.",
+        ),
+        (
+            figures.status_by_size_figure(searches),
+            f"Training problems by size, in groups of about as many: how their last search ended. {KEYS}",
+        ),
+        (
+            figures.searches_figure(searches),
+            f"Expansions of the last search against the size of the training problem. {KEYS}",
         ),
         (figures.solve_rate_figure(rows), "Training problems for which a plan was found so far (solve rate)."),
         (figures.loss_figure(rows), "Loss of the gradient steps."),

@@ -34,6 +34,7 @@ from gsp_fd.training.learning.workers import Fleet
 from gsp_fd.training.network import RelationalNetwork
 from gsp_fd.training.progress import CsvFile, Row, Table, Watcher, Watchers, event_files, explanation, read_rows
 from gsp_fd.training.run.card import CardFacts, card_text, verdict
+from gsp_fd.training.run.figures import Searched
 from gsp_fd.training.run.folder import RunFolder
 from gsp_fd.training.run.report import report_html
 from gsp_fd.training.run.settings import RunInputs, to_toml
@@ -225,7 +226,7 @@ class Session:
         if store.facts is not None:
             write_atomically(folder.card, card_text(store.facts).encode())
             rows = read_rows(folder.progress)
-            write_atomically(folder.report, report_html(store.facts, rows).encode())
+            write_atomically(folder.report, report_html(store.facts, rows, searches_of(trainer)).encode())
             self._verdict = f"{verdict(store.facts)} {outlook(rows, store.facts.score)}".strip()
 
     def _keep_best_seed(self, seeds: Sequence[int]) -> None:
@@ -275,6 +276,16 @@ class Session:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+
+def searches_of(trainer: Trainer) -> list[Searched]:
+    """The last searches on the training instances."""
+    pools = trainer.collector.pools
+    return [
+        Searched(instance.size, record.last_expansions, letter)
+        for instance, record, letter in zip(trainer.sets.training, pools.records, pools.letters(), strict=True)
+        if record.last_expansions is not None
+    ]
 
 
 def outlook(rows: Sequence[Row], score: Score) -> str:
