@@ -70,6 +70,10 @@ class LiftedTask:
     def strips(self) -> bool:
         """Whether it has no disjunctions, conditional effects or derived predicates."""
 
+    @property
+    def conditional(self) -> bool:
+        """Whether some action has conditional effects."""
+
     def circle_through_negation(self, max_time: float | None = None, max_memory_kb: int | None = None) -> list[int]:
         """
         Predicates of ground atoms that depend on their own negation, if there are any; raises Stopped at a limit.

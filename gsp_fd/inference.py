@@ -103,7 +103,7 @@ class OnnxSession:
         self.session, self.provider = _session(model, device, file)
         self.on_cuda = self.provider == "CUDAExecutionProvider"
         self.threads = 1 if self.on_cuda else threads
-        self._pool = ThreadPoolExecutor(threads)
+        self._pool = ThreadPoolExecutor(max(1, self.threads - 1))
         self.name = f"{'CUDA' if self.on_cuda else 'the CPU'} ({self.provider})"
         # On a CPU the arrays, 128 bytes a message each, then stay in the cache (128 states of 488 blocks: 2.2 us a
         # message, 3.7 us all at once).
@@ -117,33 +117,31 @@ class OnnxSession:
 
         feeds = feeds_of(batch, self.relations)
         options = self._run_options = onnxruntime.RunOptions()
+        first, *others = split(feeds, self.threads) if self.threads > 1 else [feeds]
         try:
-            if self.threads > 1:
-                parts = split(feeds, self.threads)
-                q = np.concatenate(
-                    list(self._pool.map(lambda part: self.session.run([OUTPUT], part, options)[0], parts))
-                )
-            else:
-                q = self._bound(feeds, options) if self.on_cuda else self.session.run([OUTPUT], feeds, options)[0]
+            answers = [self._pool.submit(self._run, part, options) for part in others]
+            q = np.concatenate([self._run(first, options), *(answer.result() for answer in answers)])
         except Exception as error:  # ONNX Runtime raises classes of its own, with no common base
-            if "alloc" in str(error).lower() or "memory" in str(error).lower():
+            if any(word in str(error).lower() for word in ("alloc", "memory", "start new thread")):
                 raise MemoryError(str(error)) from None
             raise search_error(f"ONNX Runtime cannot evaluate the model: {error}", self.file) from None
-        return np.asarray(q, np.float32).reshape(-1)
+        return q
 
     def cancel(self) -> None:
         """Makes a call that is under way in another thread end soon, in an error."""
         if self._run_options is not None:
             self._run_options.terminate = True
 
-    def _bound(self, feeds: dict[str, npt.NDArray[Any]], options: Any) -> Any:
-        """One copy to the device per input, and one back for the result."""
+    def _run(self, feeds: dict[str, npt.NDArray[Any]], options: Any) -> QValues:
+        if not self.on_cuda:
+            return np.asarray(self.session.run([OUTPUT], feeds, options)[0], np.float32).reshape(-1)
+        # One copy to the device per input, and one back for the result.
         binding = self.session.io_binding()
         for name, array in feeds.items():
             binding.bind_cpu_input(name, np.ascontiguousarray(array))
         binding.bind_output(OUTPUT, "cuda")
         self.session.run_with_iobinding(binding, options)
-        return binding.copy_outputs_to_cpu()[0]
+        return np.asarray(binding.copy_outputs_to_cpu()[0], np.float32).reshape(-1)
 
 
 def backend_of(

@@ -56,7 +56,8 @@ def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetad
     constants = lifted.objects[: lifted.constants]
     schemas = [(schema.name, len(schema.parameters)) for schema in lifted.schemas]
     relaxed_plan = config.relaxed_plan == "yes"
-    added = _conditionally_changed(lifted) if relaxed_plan else []
+    # Where effects are conditional, an operator of a relaxed plan does not tell what it is there for.
+    added = _changed(lifted) if relaxed_plan and tasks[0].native_lifted().conditional else []
     relations = relations_of(
         predicates,
         types,
@@ -82,15 +83,8 @@ def domain_metadata(tasks: Sequence[Task], config: TrainingConfig) -> ModelMetad
     )
 
 
-def _is_conditional(task: LiftedTask) -> bool:
-    return any(schema.conditional for schema in task.schemas)
-
-
-def _conditionally_changed(task: LiftedTask) -> list[str]:
-    """The predicates that some action changes, if actions have conditional effects: an operator of a relaxed plan does
-    not tell then what it is there for."""
-    if not _is_conditional(task):
-        return []
+def _changed(task: LiftedTask) -> list[str]:
+    """The predicates that some action changes."""
     derived = {literal.predicate for stratum in task.axioms for rule in stratum for literal in rule.add}
     numbers = range(len(task.predicates))
     return [task.predicates[number] for number in numbers if task.fluent[number] and number not in derived]
@@ -105,7 +99,7 @@ def make_instances(tasks: Iterable[Task], metadata: ModelMetadata) -> list[Train
         if space.is_goal(space.initial_state()):
             continue
         # hFF counts an operator once; one with conditional effects may be needed many times.
-        guide = task.heuristic("add" if _is_conditional(lifted) else "ff")
+        guide = task.heuristic("add" if native.conditional else "ff")
         values = np.asarray(guide.evaluate(space, np.array([space.initial_state()], np.int32)))
         instances.append(
             TrainingInstance(

@@ -156,6 +156,7 @@ void bind_tasks(nb::module_ &m) {
     nb::class_<LiftedTask>(m, "LiftedTask", "A lifted task, made from gsp_fd.pddl.LiftedTask.")
         .def_static("from_spec", [](nb::object spec) { return lifted_from(spec); }, "spec"_a)
         .def_ro("strips", &LiftedTask::strips, "Whether it has no disjunctions, conditional effects or derived predicates.")
+        .def_ro("conditional", &LiftedTask::conditional, "Whether some action has conditional effects.")
         .def("circle_through_negation", [](const LiftedTask &task, std::optional<double> max_time,
                                            std::optional<size_t> max_memory_kb) {
             Watch watch = make_watch(max_time, max_memory_kb);
