@@ -212,6 +212,16 @@ def _pairs(value: Any) -> tuple[tuple[str, int], ...]:
     return pairs
 
 
+def _check_relations(data: Mapping[str, Any]) -> None:
+    """ValueError for a relation that is none of the domain's, or of another arity than what is encoded there."""
+    names = [name for name, _ in data["predicates"]]
+    parts = [data[key] for key in ("predicates", "types", "constants", "schemas")]
+    known = dict(relations_of(*parts, negative_goals=True, relaxed_plan=True, added=names))
+    for name, arity in data["relations"]:
+        if known.get(name) != arity:
+            raise ValueError(f"{name} with {arity} arguments is no relation of the domain")
+
+
 def _items(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError(f"{value!r:.100} is no list")
@@ -285,6 +295,7 @@ class ModelMetadata:
             data.setdefault("unseen", [])
             for key in ("types", "constants", "unseen"):
                 data[key] = tuple(_name(name) for name in _items(data[key]))
+            _check_relations(data)
             _name(data["domain"])
             for key, kind in _KINDS.items():
                 if key in data and not isinstance(data[key], kind):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import random
 import tempfile
 from dataclasses import replace
@@ -30,7 +29,7 @@ from gsp_fd.training.run import cli as train_cli
 from gsp_fd.training.run.settings import RunInputs, to_toml
 
 from .library import compiled
-from .mutators import edited, edited_json, json_text
+from .mutators import edited, edited_json, edited_json_text
 from .programs import plan, takes
 from .runner import Case, Wrong
 
@@ -74,11 +73,7 @@ class Models:
             kind = rng.random()
             if kind < 0.6:
                 entry = rng.choice(model.metadata_props)
-                try:
-                    text = json_text(rng, edited_json(rng, json.loads(entry.value)))
-                except (ValueError, RecursionError):  # an edit before this one broke it
-                    text = edited(rng, entry.value.encode()).decode(errors="replace")
-                entry.value = text.encode(errors="replace").decode()
+                entry.value = edited_json_text(rng, entry.value).encode(errors="replace").decode()
             elif kind < 0.8:
                 tensor = rng.choice(model.graph.initializer)
                 data, size = edited(rng, tensor.raw_data), len(tensor.raw_data)
@@ -93,6 +88,13 @@ class Models:
         if case.arguments[0] == "show":
             return takes(models_cli.main, case.arguments)[0]
         return plan(case.arguments)
+
+
+def other_metadata(rng: random.Random, content: Any) -> Any:
+    """The JSON of a checkpoint with other metadata, each of which is JSON as well."""
+    metadata = content["metadata"]
+    key = rng.choice(list(metadata))
+    return {**content, "metadata": {**metadata, key: edited_json_text(rng, metadata[key])}}
 
 
 class Checkpoints:
@@ -128,14 +130,11 @@ class Checkpoints:
         save(buffer, **{name: array for name, array in entries.items() if rng.random() < 0.995})
         return buffer.getvalue()
 
-    def other_json(self, rng: random.Random, array: Any) -> Any:
-        content = json.loads(array.tobytes())
-        if rng.random() < 0.5:
-            key = rng.choice(list(content["metadata"]))
-            content["metadata"][key] = json_text(rng, edited_json(rng, json.loads(content["metadata"][key])))
-        else:
-            content = edited_json(rng, content)
-        return np.frombuffer(json_text(rng, content).encode(errors="replace"), np.uint8)
+    @staticmethod
+    def other_json(rng: random.Random, array: Any) -> Any:
+        change = other_metadata if rng.random() < 0.5 else edited_json
+        text = edited_json_text(rng, array.tobytes().decode(errors="replace"), change)
+        return np.frombuffer(text.encode(errors="replace"), np.uint8)
 
     def other_array(self, rng: random.Random, array: Any) -> Any:
         how = rng.randrange(6)

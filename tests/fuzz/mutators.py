@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 NUMBERS = (
@@ -147,3 +147,11 @@ def json_text(rng: random.Random | None, value: Any) -> str:
     if rng.random() < 0.03:
         return edited(rng, text.encode()).decode(errors="replace")
     return text
+
+
+def edited_json_text(rng: random.Random, text: str, change: Callable[[random.Random, Any], Any] = edited_json) -> str:
+    """JSON with a change in it; if an edit before this one broke it, with any edits."""
+    try:
+        return json_text(rng, change(rng, json.loads(text)))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return edited(rng, text.encode(errors="replace")).decode(errors="replace")
