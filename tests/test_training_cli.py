@@ -326,11 +326,23 @@ def test_wrong_input(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--domain", domain, "--train", domain], "this is no folder; a folder of training problems is needed"),
         (["--domain", domain, "--train", str(other)], "gripper"),
     ]
-    for number, (arguments, message) in enumerate(late):
-        assert cli.main([*arguments, "--workers", "0", "--out", str(tmp_path / f"late{number}")]) > 30
+    for arguments, message in late:
+        assert cli.main([*arguments, *base]) > 30
         printed = capsys.readouterr().err
         assert message in printed
         assert "Traceback" not in printed
+        assert not out.exists()
+
+
+def test_a_run_that_cannot_go_on_is_kept(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, domain = tmp_path / "run", tmp_path / "domain.pddl"
+    text = (problems / "domain.pddl").read_text()
+    domain.write_text(text)
+    assert cli.main([str(domain), *options_of(problems, out, 0.01)[2:]]) == ExitCode.SUCCESS
+    domain.write_text(text.replace("(:action", "(:acton", 1))
+    assert cli.main(["--resume", str(out), "--minutes", "1"]) == ExitCode.TRANSLATE_INPUT_ERROR
+    assert "domain.pddl:" in capsys.readouterr().err
+    assert (out / "model.onnx").is_file()
 
 
 def test_device(problems: Path, tmp_path: Path) -> None:

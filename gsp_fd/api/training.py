@@ -42,7 +42,7 @@ def train(
     if workers is not None:
         inputs["workers"] = workers
     folder, config, resolved = new_run(Path(out), {"minutes": float(minutes), **settings}, inputs)
-    Session(folder, config, resolved).run()
+    Session(folder, config, resolved, is_new=True).run()
     if not folder.model.is_file():
         raise KeyboardInterrupt
     return Model(folder.model)

@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder, config, inputs = _resumed(options) if options.resume else _started(options, command)
         from gsp_fd.training.run.session import Session
 
-        return Session(folder, config, inputs).run()
+        return Session(folder, config, inputs, is_new=not options.resume).run()
     except InputError as error:
         print(f"gsp-train: {error}", file=sys.stderr)
         return error.exit_code

@@ -108,6 +108,10 @@ class RunFolder:
         values, inputs = read_toml(self.config)
         return make_config(values, str(self.config)), RunInputs(**inputs)
 
+    def has_begun(self) -> bool:
+        """Whether any training, of a seed or a trial either, has begun here."""
+        return any(self.path.rglob(self.status.name))
+
     def write_status(self, status: Mapping[str, Any]) -> None:
         """Replaces the status."""
         write_atomically(self.status, (json.dumps(status, indent=2) + "\n").encode())

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -101,6 +102,8 @@ class Session:
     folder: RunFolder
     config: TrainingConfig
     inputs: RunInputs
+    is_new: bool = False
+    """The folder was made for this session, and goes with it if an error comes before the training."""
     interrupted: bool = False
     _trainer: Trainer | None = field(default=None, repr=False)
     _explained: bool = False
@@ -120,6 +123,10 @@ class Session:
                         self._train(folder, replace(self.config, seed=seed))
             except KeyboardInterrupt:
                 self.interrupted = True
+            except Exception:
+                if self.is_new and not self.folder.has_begun():
+                    shutil.rmtree(self.folder.path)
+                raise
             if len(seeds) > 1:
                 self._keep_best_seed(seeds)
         self._say_goodbye()
