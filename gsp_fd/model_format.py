@@ -191,7 +191,6 @@ _KINDS = {
     "network": dict,
     "training": dict,
     "validation": dict,
-    "package_version": str,
     "fp16": bool,
     "goal_split": bool,
 }
@@ -296,7 +295,8 @@ class ModelMetadata:
             for key in ("types", "constants", "unseen"):
                 data[key] = tuple(_name(name) for name in _items(data[key]))
             _check_relations(data)
-            _name(data["domain"])
+            for name in (data["domain"], data.get("package_version", "unknown")):
+                _name(name)
             for key, kind in _KINDS.items():
                 if key in data and not isinstance(data[key], kind):
                     raise ValueError(f"{key} is {data[key]!r:.100}")

@@ -235,6 +235,23 @@ def test_broken_checkpoints(
     assert not (tmp_path / "b.onnx").exists()
 
 
+def test_a_network_larger_than_its_weights(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the file says of its sizes is not made before the arrays fit it: 69 GB here."""
+    from gsp_fd.export import cli
+
+    def wide(entries: Entries) -> None:
+        content = json.loads(entries["json"].tobytes())
+        network = json.loads(content["metadata"]["gsp_fd.network"])
+        content["metadata"]["gsp_fd.network"] = json.dumps(network | {"d": 1 << 16})
+        entries["json"] = np.frombuffer(json.dumps(content).encode(), np.uint8)
+
+    broken = rewritten(checkpoint, tmp_path / "broken.npz", wide)
+    assert cli.main([str(broken), str(tmp_path / "b.onnx")]) == ExitCode.DRIVER_INPUT_ERROR
+    assert "the checkpoint's weights do not match its network sizes" in capsys.readouterr().err
+
+
 def test_a_checkpoint_takes_no_more_memory_than_its_file(checkpoint: Path, tmp_path: Path) -> None:
     from gsp_fd.training.checkpoint import load_checkpoint
 

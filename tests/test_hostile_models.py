@@ -127,6 +127,7 @@ def test_sizes_are_checked(
         {"types": '"object"'},
         {"training": "[]"},
         {"package_version": "null"},
+        {"package_version": '"\\ud800"'},
     ],
     ids=lambda values: " ".join(f"{name} {text[:30]}" for name, text in values.items()),
 )

@@ -72,6 +72,39 @@ def test_no_plan_costs_less_than_nothing(tmp_path: Path, search: str) -> None:
     assert solve(tmp_path, chain(0, 1), search) == ExitCode.SEARCH_UNSOLVABLE_WITHIN_BOUND
 
 
+TWO_WAYS = sas.SasTask(
+    variables=(sas.Variable(-1, tuple(f"Atom at({i})" for i in range(4))),),
+    initial=(0,),
+    goal=((0, 3),),
+    operators=tuple(
+        sas.Operator(name, ((0, start),), (((), 0, end),), cost)
+        for name, start, end, cost in (("dear", 0, 1, 2), ("cheap", 0, 2, 1), ("on", 2, 1, 0), ("last", 1, 3, 1))
+    ),
+    metric=True,
+)
+"""One state is met on the dear way first, from which the goal costs 3; on the other way it costs 2."""
+
+
+@pytest.mark.parametrize(
+    ("search", "code"),
+    [
+        ("lazy_greedy([blind()], bound=3)", ExitCode.SEARCH_UNSOLVED_INCOMPLETE),
+        ("eager_greedy([blind()], bound=3)", ExitCode.SEARCH_UNSOLVED_INCOMPLETE),
+        (
+            "eager(tiebreaking([blind()]), reopen_closed=true, cost_type=one, bound=3)",
+            ExitCode.SEARCH_UNSOLVED_INCOMPLETE,
+        ),
+        ("lazy_wastar([blind()], cost_type=one, bound=3)", ExitCode.SEARCH_UNSOLVED_INCOMPLETE),
+        ("lazy_wastar([blind()], bound=3)", ExitCode.SUCCESS),
+        ("astar(blind(), bound=3)", ExitCode.SUCCESS),
+        ("lazy_greedy([blind()], bound=2)", ExitCode.SEARCH_UNSOLVABLE_WITHIN_BOUND),
+        ("astar(blind(), bound=2)", ExitCode.SEARCH_UNSOLVABLE_WITHIN_BOUND),
+    ],
+)
+def test_a_bound_proves_nothing_where_a_cheaper_way_was_given_up(tmp_path: Path, search: str, code: ExitCode) -> None:
+    assert solve(tmp_path, TWO_WAYS, search) == code
+
+
 def test_an_iteration_ends_with_a_plan_that_costs_nothing(tmp_path: Path) -> None:
     search = "iterated([lazy_greedy([ff()]), astar(blind())], repeat_last=true)"
     assert solve(tmp_path, chain(3, 0), search) == ExitCode.SUCCESS

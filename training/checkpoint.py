@@ -52,10 +52,12 @@ class Checkpoint:
 
     def network(self, kernel: Kernel = "auto", file: str | None = None) -> RelationalNetwork:
         """The network with these weights; InputError if they do not match the metadata."""
-        network = RelationalNetwork(self.metadata.relations, self.metadata.network, kernel)
+        with torch.device("meta"):  # the sizes are what a file says: they take no memory until its arrays fit them
+            network = RelationalNetwork(self.metadata.relations, self.metadata.network, kernel)
         try:
-            network.load_state_dict({name: torch.from_numpy(array) for name, array in self.weights.items()})
-        except (RuntimeError, TypeError) as error:
+            weights = {name: torch.tensor(array, dtype=torch.float32) for name, array in self.weights.items()}
+            network.load_state_dict(weights, assign=True)
+        except (RuntimeError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:300]
             raise driver_error(f"the checkpoint's weights do not match its network sizes: {reason}", file) from None
         return network

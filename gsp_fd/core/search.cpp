@@ -111,7 +111,7 @@ private:
     void finish(Outcome outcome) {
         over_ = true;
         result_.outcome = outcome;
-        if (outcome != Outcome::exhausted) result_.complete = false;
+        if (outcome != Outcome::exhausted || (result_.bounded && gave_up_)) result_.complete = false;
     }
     void grow_nodes() {
         if (space_.num_operators() > Node::max_operators) throw std::bad_alloc();
@@ -193,16 +193,19 @@ private:
         case Status::fresh:
             // The same state may be met twice before it is evaluated: the cheaper path wins, it waits once.
             if (node.parent < 0 && successor != initial_) waiting_.push_back({successor, is_preferred(op)});
-            else if (g >= node.g || successor == initial_) return;
+            else if (g >= node.g || successor == initial_) return give_up(real_g, node.real_g);
+            else give_up(node.real_g, real_g);
             node = {state, op, node.status, g, static_cast<int32_t>(real_g)};
             return;
         case Status::dead:
             return;
         case Status::open:
         case Status::closed:
-            if (g >= node.g) return;
+            if (g >= node.g) return give_up(real_g, node.real_g);
+            give_up(node.real_g, real_g);
             if (node.status == static_cast<uint32_t>(Status::closed)) {
                 if (!options_.reopen) {
+                    give_up(real_g, node.real_g);
                     // Plans get shorter although the state is not looked at again.
                     node = {state, op, node.status, g, static_cast<int32_t>(real_g)};
                     return;
@@ -216,6 +219,9 @@ private:
         }
     }
 
+    /// Of two paths to a state one is not followed. If it is the cheaper one, the bound, which is on real cost, may strike later
+    /// on the other, and finding no plan proves nothing.
+    void give_up(int64_t lost, int64_t kept) { gave_up_ = gave_up_ || lost < kept; }
     bool is_known(int32_t state) { return state == initial_ || nodes_[state]->parent >= 0; }
     /// Lazy: whether another path, of cost g, to a known state is of no use.
     bool leads_nowhere(int32_t state, int64_t g) {
@@ -239,7 +245,11 @@ private:
         bool expands = per_operator_ && !(known && open_.looks_ahead());
         result_.expanded += expands;
         if (known) {
-            if (leads_nowhere(successor, g)) return expands;
+            if (leads_nowhere(successor, g)) {
+                if (!is_dead_end(successor)) give_up(real_g, node.real_g);
+                return expands;
+            }
+            give_up(node.real_g, real_g);
             if (node.status == static_cast<uint32_t>(Status::closed)) ++result_.reopened;
         }
         tell_of(entry.state, successor);
@@ -348,8 +358,10 @@ private:
         if (!per_operator_ || open_.looks_ahead()) return;
         for (auto k = static_cast<size_t>(batch_operators_.begin[batch_operators_.begin.size() - 2]); k < batch_known_.size(); ++k) {
             const int32_t op = batch_operators_.values[k], successor = space_.find_successor(op);
-            if (successor >= 0 && is_known(successor) && leads_nowhere(successor, int64_t{nodes_[state]->g} + adjusted(op)))
-                batch_known_[k] = successor;
+            if (successor < 0 || !is_known(successor) || !leads_nowhere(successor, int64_t{nodes_[state]->g} + adjusted(op)))
+                continue;
+            batch_known_[k] = successor;
+            if (!is_dead_end(successor)) give_up(int64_t{nodes_[state]->real_g} + space_.cost(op), nodes_[successor]->real_g);
         }
     }
 
@@ -462,7 +474,7 @@ private:
     std::vector<Heuristic *> path_dependent_;
     PathSums sums_;
     SearchReports reports_{options_, heuristics_, result_};
-    bool per_operator_ = false, each_once_ = false, awaits_ = false, over_ = false;
+    bool per_operator_ = false, each_once_ = false, awaits_ = false, over_ = false, gave_up_ = false;
     SegmentedRows<Node> nodes_;
     SegmentedRows<double> values_;
     std::unordered_set<int64_t> taken_;

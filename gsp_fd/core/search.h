@@ -37,7 +37,7 @@ enum class Outcome { solved, exhausted, time, memory, interrupted, expansions };
 
 struct SearchResult {
     Outcome outcome = Outcome::exhausted;
-    bool complete = true;  // exhausted without pruning on anything but certain dead ends
+    bool complete = true;  // exhausted, and what was left out cannot be the beginning of a plan (within the bound)
     bool bounded = false;  // something was pruned by the bound
     std::vector<int32_t> plan;
     int64_t plan_cost = 0;
