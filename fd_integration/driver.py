@@ -173,11 +173,10 @@ class Planner:
 
     def limit_reached(self, name: str, reason: str) -> int:
         """The end of a component that ran into a limit outside the search loop."""
+        reason = self.interrupts.cause(reason)
         if reason == "interrupted":
-            if not self.interrupts.out_of_time or self.interrupts.signal is not None:
-                self.log.line(f"caught signal {self.interrupts.signal} -- exiting")
-                return self.interrupts.exit_code
-            reason = "time"
+            self.log.line(f"caught signal {self.interrupts.signal} -- exiting")
+            return self.interrupts.exit_code
         self.log.line(f"{'Time' if reason == 'time' else 'Memory'} limit has been reached.")
         return FAILURES[name][reason]
 

@@ -14,6 +14,7 @@ import cli_support as cli
 import pytest
 
 from gsp_fd.fd_integration import driver
+from gsp_fd.generate import domain_text, generate
 from gsp_fd.task import Task
 from gsp_fd.validate import Validation
 
@@ -63,6 +64,16 @@ def test_time_limit_inside_the_search(endless: Path) -> None:
     run = cli.gsp_plan(endless, "problem.pddl", "--search", "astar(blind(), max_time=0.3)")
     assert run.returncode == 12
     assert "Time limit reached. Abort search." in run.stdout
+
+
+def test_time_limit_while_the_heuristics_of_one_of_several_searches_are_made(tmp_path: Path) -> None:
+    """The alarm strikes while the default makes hFF of a large task: no signal, but the end of the time."""
+    cli.write_files(tmp_path, {"domain.pddl": domain_text("sokoban"), "problem.pddl": generate("sokoban", 9000, 1)})
+    run = cli.gsp_plan(tmp_path, "--overall-time-limit", "1", "problem.pddl")
+    assert run.returncode == 23, run.stdout
+    assert "Time limit reached. Abort search." in run.stdout
+    assert "\nTime limit has been reached.\n" in run.stdout
+    assert "caught signal" not in run.stdout
 
 
 def test_expansion_limit_counts_over_all_phases(endless: Path) -> None:

@@ -58,6 +58,10 @@ class Interrupts:
         """How Fast Downward's driver reports a component that died of a signal: 256 minus its number."""
         return 256 - (self.signal or signal.SIGTERM)
 
+    def cause(self, reason: str) -> str:
+        """Why work ended that says it was interrupted: the CPU alarm is a time limit."""
+        return "time" if reason == "interrupted" and self.out_of_time and self.signal is None else reason
+
     def deferred(self, function: Callable[P, R]) -> Callable[P, R]:
         """The function such that signals wait until it has ended, or until :meth:`allowed` work inside it."""
 

@@ -189,24 +189,20 @@ class Run:
 
     def verdict(self, result: _core.SearchResult, bound: int, outer_limit: bool) -> str:
         """How the search ended, and the line that says so."""
-        status = result.status
-        if status == "interrupted" and self.interrupts.signal is None and self.interrupts.out_of_time:
-            status, outer_limit = "time", True
+        status = self.interrupts.cause(result.status)
+        outer_limit = outer_limit or status != result.status
         if status == "exhausted":
             if not result.complete:
                 return self.say("failed", "Completely explored state space -- no solution!")
             if result.bounded:
                 return self.say("bounded", f"Search terminated -- no plan with cost {bound - 1} or less exists!")
             return self.say("unsolvable", "Search terminated -- no plan exists!")
-        if status == "time":
-            return self.say("time" if outer_limit else "failed", "Time limit reached. Abort search.")
-        lines = {
-            "solved": ("solved", "Solution found!"),
-            "memory": ("memory", "Memory limit reached. Abort search."),
-            "expansions": ("failed", "Expansion limit reached. Abort search."),
-            "interrupted": ("interrupted", "Interrupted. Abort search."),
-        }
-        return self.say(*lines[status])
+        if status == "solved":
+            return self.say("solved", "Solution found!")
+        if status == "expansions":
+            return self.say("failed", "Expansion limit reached. Abort search.")
+        self.log.search(_STOPS[status])
+        return "failed" if status == "time" and not outer_limit else status
 
     def say(self, verdict: str, line: str) -> str:
         self.log.search(line)
@@ -345,10 +341,10 @@ class Run:
             if self.best is not None and spec.pass_bound:
                 bound = min(bound, self.best.cost)
             if self.interrupts.signal is not None:
-                verdict = self.say("interrupted", "Interrupted. Abort search.")
+                verdict = self.say("interrupted", _STOPS["interrupted"])
                 break
             if time.process_time() >= end:
-                self.log.search("Time limit reached. Abort search.")
+                self.log.search(_STOPS["time"])
                 break
         self._searched_bound = bound
         if self.best is not best_before and verdict in ("failed", "bounded", "unsolvable"):
@@ -363,7 +359,8 @@ class Run:
             self.context = self.interrupts.allowed(self.context.for_search)(component)
             built = self.build(component)
         except LimitReached as error:
-            return self.say(error.reason, f"{error.reason.capitalize()} limit reached. Abort search.")
+            reason = self.interrupts.cause(error.reason)
+            return self.say(reason, _STOPS[reason])
         limit = bound if spec.pass_bound else MAX_INT
         with self.time_slice(spec, index) as seconds:
             limited = "" if seconds is None else f", for up to {seconds:.1f}s"
@@ -414,6 +411,12 @@ class Run:
         self.log.line(line)
         return code
 
+
+_STOPS = {
+    "time": "Time limit reached. Abort search.",
+    "memory": "Memory limit reached. Abort search.",
+    "interrupted": "Interrupted. Abort search.",
+}
 
 _ENDS = {
     "solved": (ExitCode.SUCCESS, "Solution found."),

@@ -29,7 +29,6 @@ from gsp_fd.validate import parse_plan
 MARKER = "GSP_KILLED_RUN"
 """Of the environment, which all processes of a run inherit."""
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-PATIENCE_SECONDS = 60
 MODULES = {
     "gsp-compare": "gsp_fd.compare.cli",
     "gsp-train": "gsp_fd.training.run.cli",
@@ -63,6 +62,10 @@ class Scenario:
     name = ""
     least, most = 0.2, 3.0
     """Seconds until it is killed."""
+    patience = 60.0
+    """Seconds until no process of it may be left."""
+    lived = 0.0
+    """Seconds from its start until it was killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -166,25 +169,25 @@ class Training(Scenario):
 
     name = "training"
     least, most = 5.0, 45.0
+    patience = 90.0  # Ray's agents try for a minute to tell a server that is gone
     MOST_LOST = 60.0
 
     def prepare(self) -> list[str]:
         problems = write_problems(self.folder / "problems")
-        self.start = time.monotonic()
         common = ["--domain", str(problems / "domain.pddl"), "--train", str(problems), "--out", "run", "--minutes", "5"]
         return command("gsp-train", *common, "--workers", "1", *TINY_OPTIONS)
 
     def problems(self) -> Iterator[str]:
         from gsp_fd.training.checkpoint import load_checkpoint
 
-        lived, run = time.monotonic() - self.start, self.folder / "run"
+        run = self.folder / "run"
         if not (run / "config.toml").exists():
             return
         elapsed = 0.0
         if (run / "checkpoint.npz").exists():
             elapsed = load_checkpoint(run / "checkpoint.npz").state["elapsed"]
-        if lived - elapsed > self.MOST_LOST + PATIENCE_SECONDS:
-            yield f"{lived - elapsed:.0f} s of {lived:.0f} s are lost"
+        if self.lived - elapsed > self.MOST_LOST:
+            yield f"{self.lived - elapsed:.0f} s of {self.lived:.0f} s are lost"
         self.finish(command("gsp-train", "--resume", "run", "--minutes", f"{(elapsed + 3) / 60:.4f}"))
         if json.loads((run / "status.json").read_text())["state"] != "finished":
             yield "the resumed run did not finish"
@@ -206,12 +209,13 @@ def kill_once(kind: Callable[[Path], Scenario], rng: random.Random) -> list[str]
         seconds = rng.uniform(scenario.least, scenario.most)
         with (folder / "log").open("w") as log:
             arguments = scenario.prepare()
-            environment = {**os.environ, MARKER: mark}
+            environment, start = {**os.environ, MARKER: mark}, time.monotonic()
             process = subprocess.Popen(
                 arguments, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment
             )
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
+        scenario.lived = time.monotonic() - start
         process.send_signal(number)
         found = _aftermath(scenario, process, mark)
         said = (folder / "log").read_text(errors="replace")
@@ -223,7 +227,7 @@ def kill_once(kind: Callable[[Path], Scenario], rng: random.Random) -> list[str]
 
 def _aftermath(scenario: Scenario, process: subprocess.Popen[bytes], mark: str) -> list[str]:
     found: list[str] = []
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + scenario.patience
     while (left := marked(mark)) and time.monotonic() < end:
         process.poll()
         time.sleep(0.05)
