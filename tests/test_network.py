@@ -286,7 +286,8 @@ def test_parameter_groups_are_a_partition() -> None:
 
 
 def metadata_of(config: NetworkConfig) -> ModelMetadata:
-    return ModelMetadata("toy", (("on", 2),), (), (), (("move", 2),), RELATIONS, network=config)
+    predicates = (("on", 2), ("clear", 1), ("road", 3), ("empty", 1), ("wide", 5))
+    return ModelMetadata("toy", predicates, (), (), (("move", 2),), RELATIONS, network=config)
 
 
 def test_checkpoint_round_trip(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ namespace {
 constexpr float unbounded = -std::numeric_limits<float>::infinity();
 
 // Of walks through an exhausted state space.
-constexpr int32_t most_walks = 40, most_steps = 1000;
-constexpr uint64_t best_of_100 = 75, walk_seed = 1;
+constexpr int32_t most_walks = 40, most_steps = 1000, most_astray = 8;
+constexpr uint64_t best_of_100 = 75, strays_of_100 = 5, walk_seed = 1;
 
 /// Many episodes run side by side, each with heuristics of its own; one that serves twice stays one.
 void make_own(EpisodeOptions &options) {
@@ -99,35 +99,52 @@ void Episode::walk(LiftedSpace &searched, const Exhaustion &all) {
     expansions_ = static_cast<int64_t>(all.num_states());
     const int32_t start = searched.initial_state();
     if (all.cost(start) == Exhaustion::unreachable) return;
+    Exhausted known{searched, all, std::vector<int32_t>(all.num_states(), -1)};
+    known.own[start] = space_.initial_state();
     std::mt19937_64 random(walk_seed);
-    std::vector<int32_t> own_numbers(all.num_states(), -1);
-    own_numbers[start] = space_.initial_state();
-    std::vector<char> seen(all.num_states(), 0);
+    auto one_of = [&](const std::vector<int32_t> &states) { return states[random() % states.size()]; };
+    std::vector<int32_t> open, best, dead;  // successors that lead to a goal, the best of them, and the others
+    auto look_around = [&](int32_t state) {
+        open.clear(), best.clear(), dead.clear();
+        for (const Exhaustion::Edge &edge : all.edges(state)) {
+            const int64_t cost = all.cost(searched, edge);
+            (cost == Exhaustion::unreachable ? dead : open).push_back(edge.successor);
+            if (cost == all.cost(state) && cost != Exhaustion::unreachable) best.push_back(edge.successor);
+        }
+    };
     for (int32_t walks = 0; walks < most_walks; ++walks) {
         int32_t state = start;
         for (int32_t steps = 0; all.cost(state) > 0 && steps < most_steps; ++steps) {
-            const int32_t own_state = own_numbers[state];
-            const bool is_new = !std::exchange(seen[state], 1);
-            if (is_new) visit(own_state);
-            std::vector<int32_t> open, best;  // successors that lead to a goal, and the best of them
-            for (const Exhaustion::Edge &edge : all.edges(state)) {
-                const int64_t cost = all.cost(searched, edge);
-                if (cost != Exhaustion::unreachable) open.push_back(edge.successor);
-                if (cost == all.cost(state)) best.push_back(edge.successor);
-                if (!is_new) continue;
-                space_.load(own_state);
-                const int32_t own = space_.insert_representative(searched.action(edge.op));
-                own_numbers[edge.successor] = space_.apply(own);
-                Transition &added = add({own_state, own, own_numbers[edge.successor]}, TransitionKind::dead_end);
-                if (cost == Exhaustion::unreachable) continue;
-                added.kind = all.cost(edge.successor) == 0 ? TransitionKind::goal : TransitionKind::exact;
-                added.bound = -static_cast<float>(cost);
+            take_exact(known, state);
+            look_around(state);
+            const int32_t next = walks == 0 ? best[0] : one_of(random() % 100 < best_of_100 ? best : open);
+            const bool strays = !dead.empty() && random() % 100 < strays_of_100;
+            for (int32_t astray = 0; strays && astray < most_astray && !dead.empty(); ++astray) {
+                state = one_of(dead);
+                take_exact(known, state);
+                look_around(state);
             }
-            const auto &choice = walks == 0 || random() % 100 < best_of_100 ? best : open;
-            state = choice[walks == 0 ? 0 : random() % choice.size()];
+            state = next;
         }
     }
     take_plan();
+}
+
+/// The transitions of a state that is reached for the first time, with what they are worth, or that they are in vain.
+void Episode::take_exact(Exhausted &known, int32_t state) {
+    const int32_t own_state = known.own[state];
+    if (!known.taken.insert(state).second) return;
+    visit(own_state);
+    for (const Exhaustion::Edge &edge : known.all.edges(state)) {
+        space_.load(own_state);
+        const int32_t own = space_.insert_representative(known.searched.action(edge.op));
+        known.own[edge.successor] = space_.apply(own);
+        Transition &added = add({own_state, own, known.own[edge.successor]}, TransitionKind::dead_end);
+        const int64_t cost = known.all.cost(known.searched, edge);
+        if (cost == Exhaustion::unreachable) continue;
+        added.kind = known.all.cost(edge.successor) == 0 ? TransitionKind::goal : TransitionKind::exact;
+        added.bound = -static_cast<float>(cost);
+    }
 }
 
 bool Episode::advance() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <unordered_set>
 
 #include "exhaustion.h"
 #include "lifted_space.h"
@@ -83,8 +84,17 @@ private:
     Episode(std::shared_ptr<const LiftedTask> task, bool symmetry);
     void follow_guide(const EpisodeOptions &options);
     void follow_plan(LiftedSpace &searched, const SearchResult &result);
-    /// Walks through the states that lead to a goal, the best way first; what all of their actions are worth is known.
+    /// An exhausted state space: what its states are called in this one (-1: not met), and those that were taken in.
+    struct Exhausted {
+        LiftedSpace &searched;
+        const Exhaustion &all;
+        std::vector<int32_t> own;
+        std::unordered_set<int32_t> taken = {};
+    };
+    /// Walks through the states that lead to a goal, the best way first, and now and then astray, where nothing does: what
+    /// all actions of these states are worth is known.
     void walk(LiftedSpace &searched, const Exhaustion &all);
+    void take_exact(Exhausted &known, int32_t state);
     /// The applicable actions of a state that is reached for the first time.
     void visit(int32_t state);
     /// Keeps the applicable actions of a state and, where they are wanted, its relaxed plan.

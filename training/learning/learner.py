@@ -146,6 +146,11 @@ class Learner:
         self.loss = math.nan
         self.rate_factor = 1.0
 
+    def start_from(self, network: RelationalNetwork) -> None:
+        """Takes over the weights of a network of the same sizes."""
+        for own in (self.network, self.target, self.average):
+            own.load_state_dict(network.state_dict())
+
     def take(self, instance: TrainingInstance, episode: _core.Episode) -> None:
         """Puts the transitions of an episode into the replay buffers."""
         samples = samples_of(instance, episode)

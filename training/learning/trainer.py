@@ -107,6 +107,11 @@ class Trainer:
         """Ends the training after the current step; it is validated and saved as usual."""
         self.stopped = True
 
+    def start_from(self, network: RelationalNetwork) -> None:
+        """Begins with the weights of a network of the same sizes."""
+        self.learner.start_from(network)
+        self._good = learner_arrays(self.learner), learner_state(self.learner)
+
     def run(self, minutes: float = math.inf) -> None:
         """Trains until the configured time is over, or only the first minutes of it. Starting workers takes none."""
         if self.fleet is not None:

@@ -34,6 +34,10 @@ VALIDATE = (
     "folder of validation problems; without it, problems up to 4 times as large as the training problems are "
     "generated for the domains of gsp-generate, and a third of the larger problems is split off for other domains"
 )
+START = (
+    "begin with the weights of a model of this domain, by name, file or folder of a run, instead of random ones; a "
+    "smaller --learning-rate then keeps more of what it knows"
+)
 WORKERS = (
     "Ray actors that search while this process learns; 0: search in this process (default: one less than there are "
     "processors if Ray is installed, else 0)"
@@ -59,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     add("--domain", metavar="FILE", help="PDDL domain, as an option")
     add("--train", metavar="DIR", help="folder of training problems (*.pddl), as an option")
     add("--config", metavar="FILE", type=Path, help="TOML file with hyper-parameters, such as RUN/config.toml")
+    add("--start", metavar="MODEL", help=START)
     add("--workers", metavar="N", type=_natural, help=WORKERS)
     add("--ray-address", metavar="ADDRESS", help="Ray cluster, or auto (default: only this machine)")
     add("--seeds", metavar="K", type=_positive, help="train K times for the whole time, keep the best (default 1)")
@@ -105,7 +110,7 @@ def _started(options: argparse.Namespace, command: str) -> Run:
 
     values, inputs = read_toml(options.config) if options.config else ({}, {})
     _take_files(options)
-    inputs |= {name: value for name in ("domain", "train", "validate", "seeds", "workers", "ray_address")
+    inputs |= {name: value for name in ("domain", "train", "validate", "start", "seeds", "workers", "ray_address")
                if (value := getattr(options, name)) is not None}  # fmt: skip
     for name, what in (("domain", "a domain file"), ("train", "a folder of problems")):
         if not inputs.get(name):
@@ -137,7 +142,9 @@ def _resumed(options: argparse.Namespace) -> Run:
 
     given = given_options(options)
     fixed = [name for name in given if name not in RESUMABLE]
-    fixed += [name for name in ("domain", "train", "validate", "out", "config", "seeds") if getattr(options, name)]
+    fixed += [
+        name for name in ("domain", "train", "validate", "out", "start", "config", "seeds") if getattr(options, name)
+    ]
     if options.files:
         raise driver_error(f"{options.files[0]} cannot change when a run is resumed: --resume RUN --minutes X")
     if fixed:

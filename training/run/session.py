@@ -22,8 +22,10 @@ import torch
 from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import remove_unfinished, write_atomically
+from gsp_fd.export.weights import network_of
 from gsp_fd.export.writer import export_model, model_bytes
 from gsp_fd.inference import backend_of
+from gsp_fd.model_format import ModelMetadata, metadata_of, read_model
 from gsp_fd.training.baseline import Baseline, measure
 from gsp_fd.training.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from gsp_fd.training.config import TrainingConfig
@@ -173,6 +175,7 @@ class Session:
 
         trainer = self._trainer = Trainer(sets, config, watchers, store, fleet, freeze)
         try:
+            self._start(trainer, sets.metadata)
             self._resume(trainer, store)
             _add_files(watchers, folder, trainer.elapsed / 60)
             watchers.message(
@@ -214,6 +217,17 @@ class Session:
         tasks = (sets.training_tasks, sets.validation_tasks)
         model_of = partial(model_bytes, metadata=sets.metadata)
         return Fleet(self.inputs.workers, self.inputs.ray_address, config, sets.metadata, tasks, model_of)
+
+    def _start(self, trainer: Trainer, metadata: ModelMetadata) -> None:
+        """With the weights of a model, if one was given: it must be of this domain."""
+        if not (file := self.inputs.start):
+            return
+        model = read_model(file)
+        known = metadata_of(model, file)
+        if set(known.relations) != set(metadata.relations):
+            odd = sorted(name for name, _ in set(known.relations) ^ set(metadata.relations))
+            raise driver_error(f"the model to start from is of another domain: {', '.join(odd[:5])} differ", file)
+        trainer.start_from(network_of(model, replace(known, relations=metadata.relations), file))
 
     def _resume(self, trainer: Trainer, store: FolderStore) -> None:
         file, best = store.folder.checkpoint, store.folder.best

@@ -28,6 +28,8 @@ class RunInputs:
     """Folder of training problems."""
     validate: str = ""
     """Folder of validation problems; empty: generated, or split off."""
+    start: str = ""
+    """Model whose weights the run starts from; empty: random weights."""
     seeds: int = 1
     """Runs with consecutive seeds, of which the best is kept."""
     workers: int = 0

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from gsp_fd.common.errors import InputError, driver_error
 from gsp_fd.common.exit_codes import ExitCode
 from gsp_fd.common.files import write_atomically
 from gsp_fd.common.machine import usable_cores
+from gsp_fd.model_format import read_metadata
+from gsp_fd.model_library import named_model
 from gsp_fd.training.config import TrainingConfig
 from gsp_fd.training.run.folder import RunFolder
 from gsp_fd.training.run.settings import RunInputs, make_config, option_of, to_toml
@@ -35,6 +37,9 @@ def check_extra() -> None:
 
 def new_run(out: Path, values: Mapping[str, Any], inputs: Mapping[str, Any]) -> Run:
     """A new run, with its folder; ``values``: hyper-parameters, ``inputs``: fields of :class:`RunInputs`."""
+    if inputs.get("start"):
+        model = named_model(inputs["start"])
+        values, inputs = _as_model(values, model), {**inputs, "start": os.path.abspath(model)}
     config = make_config(values)
     paths = {name: os.path.abspath(inputs[name]) for name in ("domain", "train", "validate") if inputs.get(name)}
     workers = inputs["workers"] if "workers" in inputs else default_workers()
@@ -54,6 +59,17 @@ def resumed_run(path: Path, given: Mapping[str, Any], changes: Mapping[str, Any]
     _check_inputs(inputs, config)
     write_atomically(folder.config, to_toml(config, inputs).encode())
     return folder, config, inputs
+
+
+def _as_model(values: Mapping[str, Any], model: Path) -> dict[str, Any]:
+    """The hyper-parameters with the network of a model, which a run that starts from it keeps."""
+    metadata = read_metadata(model)
+    own = {**asdict(metadata.network), "goal_split": metadata.goal_split}
+    own["relaxed_plan"] = "yes" if metadata.relaxed_plan else "no"
+    for name, value in own.items():
+        if values.get(name, value) not in (value, "auto"):
+            raise driver_error(f"{option_of(name)} cannot differ from that of the model to start from: {value}", model)
+    return {**values, **{name: value for name, value in own.items() if name in TrainingConfig.types()}}
 
 
 def free_folder(domain: Path) -> Path:
