@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import reference
@@ -12,6 +14,7 @@ from lifted_strategy import lifted_tasks
 
 from gsp_fd import _core
 from gsp_fd.pddl import LiftedTask
+from gsp_fd.task import load_pddl
 
 
 def finish(episode: _core.Episode, seed: int = 0) -> None:
@@ -87,6 +90,18 @@ def test_exhausted_state_spaces_have_exact_values(task: LiftedTask, symmetry: bo
     restored = _core.Episode.restore(native, episode.export())
     assert [column.tolist() for column in restored.transitions()][5] == [row[5] for row in rows]
     assert restored.exact == episode.exact == any(row[5] == 3 for row in rows)
+
+
+def test_walks_go_astray() -> None:
+    """States behind a wrong turn are among those of an exhausted state space; all of their actions are in vain."""
+    files = [Path(__file__).parents[1] / "examples" / "spanner" / name for name in ("domain.pddl", "p01.pddl")]
+    task = load_pddl(*files)
+    episode = _core.Episode(task.native_lifted(), guide=task.heuristic("ff"), exact_states=20_000)
+    states, _, successors, _, _, kinds = (column.tolist() for column in episode.transitions())
+    after_wrong_turns = {successor for successor, kind in zip(successors, kinds, strict=True) if kind == 2}
+    behind = [kind for state, kind in zip(states, kinds, strict=True) if state in after_wrong_turns]
+    assert behind
+    assert set(behind) == {2}
 
 
 def test_a_larger_state_space_is_left_to_the_guide() -> None:

@@ -18,7 +18,7 @@ pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 from gsp_fd import models_cli  # noqa: E402
 from gsp_fd.common.errors import InputError  # noqa: E402
 from gsp_fd.common.exit_codes import ExitCode  # noqa: E402
-from gsp_fd.export import cli  # noqa: E402
+from gsp_fd.export import cli, weights  # noqa: E402
 from gsp_fd.export.graph import build_model  # noqa: E402
 from gsp_fd.export.parity import cpu_session, largest_difference, random_batch, random_batches  # noqa: E402
 from gsp_fd.export.weights import graph_weights  # noqa: E402
@@ -96,6 +96,15 @@ def test_graph_equals_torch(config: NetworkConfig, fp16: bool) -> None:
     onnx.checker.check_model(model, full_check=True)
     difference = largest_difference(cpu_session(model.SerializeToString()), network, random_batches(metadata.relations))
     assert difference <= (FP16_TOLERANCE if fp16 else TOLERANCE)
+    read = weights.network_of(model.SerializeToString(), metadata).state_dict()
+    for name, tensor in network.state_dict().items():
+        torch.testing.assert_close(read[name], tensor, rtol=1e-3 if fp16 else 1e-6, atol=1e-6)
+
+
+def test_weights_of_another_network_are_refused() -> None:
+    model = build_model(metadata_of(), graph_weights(network_of(metadata_of()))).SerializeToString()
+    with pytest.raises(InputError, match=r"x\.onnx: the model has no weights \S+ for a network of its sizes"):
+        weights.network_of(model, metadata_of(replace(CONFIG, d=32)), "x.onnx")
 
 
 def test_arities_up_to_eight() -> None:

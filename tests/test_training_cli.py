@@ -279,6 +279,35 @@ def test_whatever_ends_a_run_is_its_status(
     assert json.loads((tmp_path / "run" / "status.json").read_text())["state"] == state
 
 
+def test_a_run_starts_from_a_model(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With its network and weights, whatever the options' defaults; one of another domain or size is refused."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert cli.main(options_of(problems, first, 0.02)) == ExitCode.SUCCESS
+    inputs = [str(problems), "--workers", "0", "--minutes", "0.01", "--out", str(second)]
+    start = ["--start", str(first), "--frozen"]
+    assert cli.main([*inputs, *start, "--validate", str(problems)]) == ExitCode.SUCCESS
+    before, after = (load_checkpoint(run / "best.npz") for run in (first, second))
+    assert after.metadata.network == before.metadata.network
+    for name, array in before.weights.items():
+        np.testing.assert_allclose(after.weights[name], array, rtol=1e-6)
+    assert read_toml(second / "config.toml")[1]["start"] == str(first / "model.onnx")
+
+    capsys.readouterr()
+    third = ["--out", str(tmp_path / "third")]
+    for more, message in (
+        (["--layers", "3"], "--layers cannot differ from that of the model to start from: 4"),
+        (["--start", "ferry"], "the model to start from is of another domain: action@board, action@debark, "),
+        (["--start", "fery"], "there is no model 'fery'"),
+    ):
+        assert cli.main([*inputs, *start, *third, *more]) > 30
+        printed = capsys.readouterr().err
+        assert message in printed
+        assert printed.count("\n") == 1
+        assert not (tmp_path / "third").exists()
+    assert cli.main(["--resume", str(second), "--start", "ferry"]) == ExitCode.DRIVER_INPUT_ERROR
+    assert "--start cannot change" in capsys.readouterr().err
+
+
 def test_several_seeds_keep_the_best(problems: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
     assert cli.main(options_of(problems, out, 0.05, "--seeds", "2", "--seed", "4")) == ExitCode.SUCCESS

@@ -159,13 +159,15 @@ def test_exhausted_state_spaces_are_learned(tmp_path: Path) -> None:
     config = replace(CONFIG, exact_states=20_000, exact_share=1.0, ranking=1.0, solution_bounds=False, guided=1.0)
     learner = finished_samples(tiny_sets(tmp_path, config, "spanner", 6), config)
     assert learner.exact
+    lost = 0
     for group in learner.exact[:50]:
         assert {sample.action for sample in group} == set(range(group[0].episode.num_actions(group[0].state)))
         targets = learner.targets(group)
-        assert targets.max() > learner.dead_end_return
+        lost += targets.max() == learner.dead_end_return
         assert all(y == sample.bound for y, sample in zip(targets, group, strict=True) if sample.kind == EXACT)
+    assert 0 < lost < 25  # behind a wrong turn, too
     losses = []
-    for _ in range(300):
+    for _ in range(500):
         learner.step(0.5)
         losses.append(learner.loss)
     assert losses[-1] < 0.5 * losses[20]

@@ -66,8 +66,8 @@ class TrainingConfig:
     relaxed_dead_ends: bool = True
     """States with infinite hmax are dead ends (paper: only states without actions)."""
     guided: float = 0.5
-    """Share of the episodes in which WA* with hFF, or with hadd where effects are conditional, looks for the first plan
-    of an instance, once for each (paper: 0)."""
+    """Share of the episodes (with exact_states: of their time) in which WA* with hFF, or with hadd where effects are
+    conditional, looks for the first plan of an instance, once for each (paper: 0)."""
     guide_seconds: float = 1.0
     """CPU time of such a search."""
     exact_states: int = 0

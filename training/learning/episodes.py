@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -76,9 +77,11 @@ class Collector:
         self.running: list[Running] = []
         self.expansions = 0
         self.episodes = 0
+        self.seconds = self.guided_seconds = 0.0
 
     def step(self, q_function: QFunction) -> list[Running]:
         """One call of the network; the episodes that ended, with the pools told about them."""
+        start = time.perf_counter()
         while len(self.running) < self.config.lockstep:
             # One of hFF's at a time: they take long.
             self.running.append(self._start(guided=not any(item.guided for item in self.running)))
@@ -87,12 +90,15 @@ class Collector:
         self.running = [item for item in self.running if id(item) not in over]
         for item in finished:
             self.note(item)
+        self.seconds += time.perf_counter() - start
         return finished
 
     def _start(self, guided: bool) -> Running:
-        wanted = guided and self.rng.random() < self.config.guided
-        if wanted and (index := self.pools.pick_to_guide()) is not None:
-            return self._guided(index)
+        if guided and self._guides() and (index := self.pools.pick_to_guide()) is not None:
+            start = time.perf_counter()
+            running = self._guided(index)
+            self.guided_seconds += time.perf_counter() - start
+            return running
         config, index = self.config, self.pools.pick(self.rng)
         instance = self.instances[index]
         weight = self.choice.draw(self.rng)
@@ -105,6 +111,12 @@ class Collector:
             plans=instance.plans,
         )
         return Running(index, instance, episode, weight, False)
+
+    def _guides(self) -> bool:
+        """Whether it is time for a guided episode. Exhausting a state space may take as long as hundreds of others."""
+        if self.config.exact_states:
+            return self.guided_seconds <= self.config.guided * self.seconds
+        return self.rng.random() < self.config.guided
 
     def _guided(self, index: int) -> Running:
         instance, config = self.instances[index], self.config

@@ -165,6 +165,7 @@ class Session:
         # All seeds are judged by the same instances: those of the first one.
         judged = replace(config, seed=self.config.seed)
         sets = load_sets(Path(inputs.domain), Path(inputs.train), validation, judged, self.folder.validation)
+        first = first_network(inputs.start, sets.metadata)
         fleet = self._fleet(sets, config) if inputs.workers else None
         watchers = Watchers([Table()])
         store = FolderStore(folder, sets, config, inputs, watchers.message, self._baseline(sets))
@@ -175,7 +176,8 @@ class Session:
 
         trainer = self._trainer = Trainer(sets, config, watchers, store, fleet, freeze)
         try:
-            self._start(trainer, sets.metadata)
+            if first is not None:
+                trainer.start_from(first)
             self._resume(trainer, store)
             _add_files(watchers, folder, trainer.elapsed / 60)
             watchers.message(
@@ -217,17 +219,6 @@ class Session:
         tasks = (sets.training_tasks, sets.validation_tasks)
         model_of = partial(model_bytes, metadata=sets.metadata)
         return Fleet(self.inputs.workers, self.inputs.ray_address, config, sets.metadata, tasks, model_of)
-
-    def _start(self, trainer: Trainer, metadata: ModelMetadata) -> None:
-        """With the weights of a model, if one was given: it must be of this domain."""
-        if not (file := self.inputs.start):
-            return
-        model = read_model(file)
-        known = metadata_of(model, file)
-        if set(known.relations) != set(metadata.relations):
-            odd = sorted(name for name, _ in set(known.relations) ^ set(metadata.relations))
-            raise driver_error(f"the model to start from is of another domain: {', '.join(odd[:5])} differ", file)
-        trainer.start_from(network_of(model, replace(known, relations=metadata.relations), file))
 
     def _resume(self, trainer: Trainer, store: FolderStore) -> None:
         file, best = store.folder.checkpoint, store.folder.best
@@ -297,6 +288,18 @@ class Session:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+
+def first_network(file: str, metadata: ModelMetadata) -> RelationalNetwork | None:
+    """With the weights of the model to start from, if one was given: it must be of this domain."""
+    if not file:
+        return None
+    model = read_model(file)
+    known = metadata_of(model, file)
+    if set(known.relations) != set(metadata.relations):
+        odd = sorted(name for name, _ in set(known.relations) ^ set(metadata.relations))
+        raise driver_error(f"the model to start from is of another domain: {', '.join(odd[:5])} differ", file)
+    return network_of(model, replace(known, relations=metadata.relations), file)
 
 
 def searches_of(trainer: Trainer) -> list[Searched]:
