@@ -8,6 +8,71 @@
 namespace gsp {
 namespace {
 
+bool is_derived(const LiftedTask &task, const Grounding &grounding, int32_t atom) {
+    return task.stratum[grounding.atoms[atom].predicate] >= 0;
+}
+
+/// Finds derived atoms that are true, or false, in every state, one from the other.
+class SettledAxioms {
+public:
+    SettledAxioms(const LiftedTask &task, const Grounding &grounding)
+        : task_(task), axioms_(grounding.axioms), rules_left_(grounding.atoms.size(), 0), settled_(grounding.atoms.size(), 0),
+          open_(axioms_.size(), 0), state_(axioms_.size(), undecided) {
+        Rows positive, negative, heads;
+        for (size_t i = 0; i < axioms_.size(); ++i) {
+            positive.push(axioms_[i].pre);
+            negative.push(axioms_[i].neg);
+            open_[i] = axioms_[i].pre.size() + axioms_[i].neg.size();
+            ++rules_left_[head(i)];
+        }
+        positive_in_ = positive.inverted(settled_.size());
+        negative_in_ = negative.inverted(settled_.size());
+        for (size_t a = 0; a < settled_.size(); ++a)
+            if (rules_left_[a] == 0 && is_derived(task_, grounding, static_cast<int32_t>(a))) settle(static_cast<int32_t>(a), false);
+        for (size_t i = 0; i < axioms_.size(); ++i)
+            if (open_[i] == 0) fire(i);
+        while (!pending_.empty()) {
+            auto [atom, truth] = pending_.back();
+            pending_.pop_back();
+            for (int32_t i : (truth ? positive_in_ : negative_in_)[atom])
+                if (--open_[i] == 0) fire(i);
+            for (int32_t i : (truth ? negative_in_ : positive_in_)[atom]) block(i);
+        }
+    }
+    /// Whether an axiom has a part in what its atom is: it may fire, and it is the one that makes the atom true, if one does.
+    bool counts(size_t axiom) const {
+        return state_[axiom] == fires || (state_[axiom] == undecided && !settled_[head(axiom)]);
+    }
+
+private:
+    enum State : char { undecided, fires, never };
+
+    int32_t head(size_t axiom) const { return axioms_[axiom].add[0]; }
+    void settle(int32_t atom, bool truth) {
+        settled_[atom] = 1;
+        pending_.emplace_back(atom, truth);
+    }
+    void fire(size_t axiom) {
+        if (state_[axiom] != undecided || settled_[head(axiom)]) return;
+        state_[axiom] = fires;
+        settle(head(axiom), true);
+    }
+    void block(size_t axiom) {
+        if (state_[axiom] != undecided) return;
+        state_[axiom] = never;
+        if (--rules_left_[head(axiom)] == 0 && !settled_[head(axiom)]) settle(head(axiom), false);
+    }
+
+    const LiftedTask &task_;
+    const GroundRules &axioms_;
+    std::vector<int32_t> rules_left_;  // per atom: axioms that may fire
+    std::vector<char> settled_;        // per atom
+    std::vector<size_t> open_;         // per axiom: conditions that are not settled
+    std::vector<State> state_;
+    Rows positive_in_, negative_in_;   // per atom: axioms
+    std::vector<std::pair<int32_t, bool>> pending_;
+};
+
 class GroundLayers {
 public:
     GroundLayers(const LiftedTask &task, const Grounding &grounding, Watch &watch)
@@ -45,7 +110,7 @@ public:
     }
 
 private:
-    bool is_derived(int32_t atom) const { return task_.stratum[grounding_.atoms[atom].predicate] >= 0; }
+    bool is_derived(int32_t atom) const { return gsp::is_derived(task_, grounding_, atom); }
     void collect_needs() {
         for (size_t i = 0; i < grounding_.axioms.size(); ++i) {
             watch_.throw_if_expired();
@@ -105,6 +170,14 @@ private:
 
 NotStratified::NotStratified(std::vector<int32_t> circle)
     : InputError("derived predicates depend on their own negation"), predicates(std::move(circle)) {}
+
+void settle_axioms(const LiftedTask &task, Grounding &grounding) {
+    const SettledAxioms settled(task, grounding);
+    GroundRules kept;
+    for (size_t i = 0; i < grounding.axioms.size(); ++i)
+        if (settled.counts(i)) kept.push(grounding.axioms[i]);
+    grounding.axioms = std::move(kept);
+}
 
 std::vector<int32_t> axiom_layers(const LiftedTask &task, const Grounding &grounding, Watch &watch) {
     if (!task.stratified) return GroundLayers(task, grounding, watch).run();

@@ -11,6 +11,10 @@ struct NotStratified : InputError {
     std::vector<int32_t> predicates;
 };
 
+/// Leaves out axioms that never fire, and those of atoms that others make true in every state: with them go circles through
+/// negation that decide nothing.
+void settle_axioms(const LiftedTask &task, Grounding &grounding);
+
 /// Per atom of the grounding, -1 for those that no axiom derives: axioms need atoms of their own layer and of lower ones, and
 /// negate atoms of lower ones only. Where the predicates are not stratified, the atoms may be: NotStratified if some that
 /// actions or goals depend on are not either.

@@ -1,4 +1,4 @@
-#include "grounder.h"
+#include "axiom_layers.h"
 
 #include <algorithm>
 
@@ -232,7 +232,9 @@ std::optional<Grounding> ground_actions(const LiftedTask &task, size_t max_actio
     } catch (const TooMany &) {
         return std::nullopt;
     }
-    return Instantiation(task, program, reachability, instances, watch).run(reachability.reached());
+    Grounding grounding = Instantiation(task, program, reachability, instances, watch).run(reachability.reached());
+    if (!task.stratified) settle_axioms(task, grounding);
+    return grounding;
 }
 
 }  // namespace gsp

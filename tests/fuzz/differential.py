@@ -81,8 +81,8 @@ def check(arguments: list[str], optimum: int | None, validated: Any) -> None:
         ExitCode.SEARCH_UNSOLVABLE: optimum is None,
         ExitCode.SEARCH_UNSOLVABLE_WITHIN_BOUND: not solvable,
         ExitCode.SEARCH_UNSOLVED_INCOMPLETE: not solvable or "goalcount" in search or "bound" in search,
-        # A walk at random may find no end where there are many states.
-        ExitCode.SEARCH_OUT_OF_MEMORY: "randomize_successors=true" in search,
+        # A walk at random may find no end where there are many states, and what has no plan may have more than fit.
+        ExitCode.SEARCH_OUT_OF_MEMORY: optimum is None or "randomize_successors=true" in search,
         ExitCode.DRIVER_INPUT_ERROR: "--batch-size" in arguments,
         ExitCode.SEARCH_INPUT_ERROR: "--batch-size" in arguments,
     }
