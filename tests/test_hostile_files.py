@@ -6,6 +6,7 @@ import io
 import json
 import os
 import threading
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -267,6 +268,15 @@ def test_a_checkpoint_takes_no_more_memory_than_its_file(checkpoint: Path, tmp_p
         archive.writestr("arrays/x.npy", header.getvalue() + b"12345678")
     with pytest.raises(InputError, match="damaged"):
         load_checkpoint(liar)
+    data = bytearray(checkpoint.read_bytes())
+    packed_size = data.index(b"PK\x01\x02") + 20  # of the first entry of the archive's directory
+    data[packed_size : packed_size + 4] = (3 << 30).to_bytes(4, "little")
+    liar.write_bytes(data)
+    tracemalloc.start()
+    with pytest.raises(InputError, match="damaged"):
+        load_checkpoint(liar)
+    assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

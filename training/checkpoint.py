@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -85,7 +86,8 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     file = str(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = {info.filename.removesuffix(".npy"): _array(archive, info) for info in archive.infolist()}
+            size = os.path.getsize(path)
+            entries = {info.filename.removesuffix(".npy"): _array(archive, info, size) for info in archive.infolist()}
         content = parse_json(entries["json"].tobytes())
         metadata = ModelMetadata.from_strings(content["metadata"], file)
         groups: dict[str, dict[str, Array]] = {"weights": {}, "arrays": {}, "batches": {}}
@@ -102,10 +104,10 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         raise driver_error("not a gsp-fd checkpoint, or a damaged one", file) from None
 
 
-def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, size: int) -> Array:
     """An array of the archive. It takes no more memory than the file: nothing is compressed, no header lies."""
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise ValueError(f"{info.filename} is compressed")
+    if info.compress_type != zipfile.ZIP_STORED or max(info.file_size, info.compress_size) > size:
+        raise ValueError(f"{info.filename} is compressed, or larger than the file")
     data = archive.read(info)
     stream = io.BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
