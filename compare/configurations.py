@@ -66,6 +66,7 @@ BUILT_IN: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "hmax-wastar": (OURS, "WA* with hmax, w = 2", ("--heuristic", "hmax", "--search", "wastar", *_WEIGHT)),
     "fd-ff-wastar": (FAST_DOWNWARD, "Fast Downward: WA* with hFF, w = 2", ("--search", "eager_wastar([ff()], w=2)")),
     "fd-lama-first": (FAST_DOWNWARD, "Fast Downward: LAMA's first iteration", ("--alias", "lama-first")),
+    "fd-lama": (FAST_DOWNWARD, "Fast Downward: LAMA", ("--alias", "lama")),
 }
 """By name: kind of planner, description, options."""
 

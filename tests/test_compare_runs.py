@@ -46,6 +46,7 @@ def test_our_planner_and_fast_downward(suite: Path) -> None:
         "hmax-wastar",
         "fd-ff-wastar",
         "fd-lama-first",
+        "fd-lama",
         "mine=astar(hmax())",
         "fd=fd:astar(hmax())",
     ):
