@@ -219,6 +219,18 @@ def test_divergence_is_rolled_back(sets: InstanceSets) -> None:
     assert np.isfinite(trainer.learner.loss)
 
 
+def test_whoever_stops_a_training_does_not_wait_for_all_of_its_validation(
+    sets: InstanceSets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gsp_fd.training.learning.trainer.STOPPED_SECONDS", 0.0)
+    memory = Memory()
+    trainer = Trainer(sets, replace(CONFIG, validate_every=1e6), Listener(lambda row: trainer.stop()), memory)
+    trainer.run()
+    assert trainer.best is None
+    assert not memory.best
+    assert memory.saved
+
+
 def test_a_checkpoint_is_never_poisoned(sets: InstanceSets) -> None:
     memory, listener = Memory(), Listener()
     trainer = Trainer(sets, CONFIG, listener, memory)

@@ -44,6 +44,8 @@ ROW_EVERY = 1.0
 """Seconds between two rows of progress."""
 RATE_WINDOW = 15.0
 """Seconds over which rates per second are taken."""
+STOPPED_SECONDS = 10.0
+"""How long the last validation of a training that was stopped may take: somebody waits for its end."""
 MAX_ROLLBACKS = 5
 """Times in a row that learning may diverge from the same checkpoint."""
 COUNTERS = ("elapsed", "search_seconds", "learn_seconds", "validation_seconds")
@@ -220,10 +222,11 @@ class Trainer:
             self.validation_seconds += time.perf_counter() - start
 
     def _validate_last(self) -> None:
-        """The end of training is validated, too: for as long as it takes if nothing was before, else for its share."""
+        """The end of training is validated, too: for its share of the time, or until it is over if nothing was before."""
         self._start_validation()
         share = self.config.validation_share * 60 * self.config.minutes
-        self._go_on_validating(math.inf if self.best is None else self.validation_seconds + share)
+        seconds = STOPPED_SECONDS if self.stopped else math.inf if self.best is None else share
+        self._go_on_validating(self.validation_seconds + seconds)
 
     def _validate_beside(self, fleet: Fleet) -> None:
         if self._candidate is not None and fleet.score is not None:
