@@ -222,7 +222,7 @@ class Trainer:
             self.validation_seconds += time.perf_counter() - start
 
     def _validate_last(self) -> None:
-        """The end of training is validated, too: for its share of the time, or until it is over if nothing was before."""
+        """The end of training is validated, too: for its share of the time, or to the end if nothing was before."""
         self._start_validation()
         share = self.config.validation_share * 60 * self.config.minutes
         seconds = STOPPED_SECONDS if self.stopped else math.inf if self.best is None else share
