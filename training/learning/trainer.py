@@ -222,10 +222,13 @@ class Trainer:
             self.validation_seconds += time.perf_counter() - start
 
     def _validate_last(self) -> None:
-        """The end of training is validated, too: for its share of the time, or to the end if nothing was before."""
+        """The end of training is validated, too: shortly if it was stopped, to the end if nothing was before."""
         self._start_validation()
-        share = self.config.validation_share * 60 * self.config.minutes
-        seconds = STOPPED_SECONDS if self.stopped else math.inf if self.best is None else share
+        seconds = self.config.validation_share * 60 * self.config.minutes
+        if self.stopped:
+            seconds = STOPPED_SECONDS
+        elif self.best is None:
+            seconds = math.inf
         self._go_on_validating(self.validation_seconds + seconds)
 
     def _validate_beside(self, fleet: Fleet) -> None:

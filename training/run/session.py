@@ -261,7 +261,7 @@ class Session:
     def _say_goodbye(self) -> None:
         """What came of it, and the next command to type."""
         run, minutes = shlex.quote(str(self.folder.path)), self.config.minutes
-        otherwise = "nothing was validated" if self.interrupted else f"this run had its {minutes:g} minutes before"
+        otherwise = "no validation was finished" if self.interrupted else f"this run had its {minutes:g} minutes before"
         print(self._verdict or otherwise, flush=True)
         if self.folder.model.is_file():
             print(f"model: {self.folder.model} (card: {self.folder.card}, report: {self.folder.report})", flush=True)
